@@ -9,7 +9,7 @@ const MAX_NAMED = 20;
 /** A category (by id) or a custom field (by key) that segments, automations and campaigns may reference. */
 type Named = { category: string } | { field: string };
 
-/** A record whose conditions would match different contacts without the referenced category or field. */
+/** A record with conditions that reference the category or field and would match other contacts without it. */
 interface Namer {
   kind: 'segments' | 'automations' | 'campaigns';
   id: string;

@@ -6,7 +6,7 @@ import type { WinningRule } from '../sending/outcomes/promote-variant.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Outcomes that are counted for a variant. Opens and clicks by machines do not count. */
+/** Outcomes that are counted for a variant. Opens and clicks by machines are not counted. */
 const OUTCOMES = ['opened', 'clicked', 'replied', 'bounced'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -76,8 +76,8 @@ function winnerOf(group: readonly VariantRow[], rule: WinningRule): VariantRow |
 }
 
 /**
- * Counts the outcomes of each variant. Variants without a step belong to the first email. Emails from before the last
- * change of a variant do not count.
+ * Counts the outcomes of each variant. Variants without a step belong to the first email. Emails sent before the last
+ * change of their variant are not counted.
  */
 function countOutcomes(org: OrgScope, campaignId: string): Promise<VariantRow[]> {
   return org.sql<VariantRow>(

@@ -21,7 +21,7 @@ interface AdvancedSettings {
 }
 
 /**
- * Returns a campaign's overrides as they were set; an empty object if there are none.
+ * Returns a campaign's overrides of the organization's settings; an empty object if there are none.
  * @throws AppError not_found
  */
 export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<AdvancedSettings> {
@@ -30,7 +30,7 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
 }
 
 /**
- * Replaces a campaign's overrides. Reallocates the slots of an active campaign, because send-time optimization may
+ * Replaces a campaign's overrides. Reserves the slots of an active campaign again, because send-time optimization may
  * change them.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has read; null if the campaign had no overrides
  * @throws AppError not_found, invalid_setting, conflict if `updated_at` has changed

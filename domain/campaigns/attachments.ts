@@ -24,7 +24,7 @@ import { editSteps } from './edit-check.ts';
 
 export type CampaignAttachmentRow = Row<'campaign_attachments'>;
 
-/** Maximum total size (bytes) of the attachments of one campaign email, and so of each file. */
+/** Maximum total size (bytes) of the attachments of one campaign email. A single file may be as large. */
 export const MAX_EMAIL_FILES_BYTES = 15 * 1024 * 1024;
 /** Maximum length (characters) of a file name. */
 const MAX_FILENAME = 255;
@@ -112,7 +112,7 @@ export function attachmentsOf(org: Tx['org'], campaignId: string): Promise<Campa
   );
 }
 
-/** Returns the attachments of the emails of a step; without a step, those of every email. */
+/** Returns the attachments of the emails of a step; if `step` is null, those that every email has. */
 export function attachedToStep(
   rows: readonly CampaignAttachmentRow[],
   stepId: string | undefined,
@@ -128,7 +128,7 @@ async function findEmailStep(tx: Tx, campaignId: string, stepId: string): Promis
   return step.id;
 }
 
-/** Returns the problem if another file would exceed the limits of an email. */
+/** Returns a problem if an additional file would exceed the attachment limits of an email. */
 function loadProblems(rows: readonly CampaignAttachmentRow[], addedBytes: number, step: string | null): Problem[] {
   const steps = step === null ? [...new Set(rows.map((row) => row.step_id))] : [step];
   const loads = (steps.length > 0 ? steps : [null]).map((id) => rows.filter((row) => [null, id].includes(row.step_id)));

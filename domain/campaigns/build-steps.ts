@@ -19,14 +19,14 @@ export interface NewStep extends GraphStep {
   thread_reply: boolean;
 }
 
-/** Default days before a step: none before the first, three before a follow-up. */
+/** Returns the default wait (days) before a step: none before the first, three before a follow-up. */
 export function defaultWaitAfter(position: number): number {
   return position === 0 ? 0 : 3;
 }
 
 /**
- * Builds the steps of a create request, connected in order. Keeps `conditions` of the request, in which it replaces
- * targets given as an index in `steps` by ids.
+ * Builds the steps of a create request, connected in order. Keeps `conditions` of the request, but replaces targets
+ * given as an index in `steps` by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
   const ids = inputs.map(() => newId());

@@ -51,7 +51,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
     const found = [...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems];
-    // If all problems are in the overrides, the error is invalid_setting instead of bad_request.
+    // If all problems are in the overrides, a later check throws invalid_setting instead of bad_request.
     if (found.some(({ path }) => !path.startsWith(OVERRIDES))) refuseProblems(found);
     await assertMayWriteSteps(
       tx.org,
@@ -91,8 +91,8 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
 }
 
 /**
- * Lists problems of a new campaign beyond the format of its fields and the graph of its steps. Checks only the given
- * fields.
+ * Lists problems of a new campaign that neither the format of its fields nor the graph of its steps shows. Checks only
+ * the given fields.
  * @throws AppError forbidden when the caller's key may not use a mailbox of the pool
  */
 export async function newCampaignProblems(

@@ -29,11 +29,11 @@ function copyName(name: string): string {
 
 /**
  * Creates a draft with the source's settings, steps, tags, folders, senders, variants, attachments and advanced
- * settings. Links point at the new steps. Leads, progress, log, counters, ramp level and past dates are not copied. The
- * copy belongs to the caller.
+ * settings. Links between steps lead to the new steps. Leads, progress, log, counters, ramp level and past dates are
+ * not copied. The copy belongs to the caller.
  * @throws AppError not_found, rate_limit_exceeded above ORG_CAMPAIGNS_PER_DAY, storage_limit_reached
  * @throws AppError forbidden for a pool with mailboxes the key may not use, and for a step that starts an automation
- * beyond the caller's rights
+ * with more rights than the caller has
  */
 export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
   return withFiles(ctx, (fetched) => copyCampaign(ctx, sourceId, name, fetched));
@@ -91,8 +91,8 @@ function copyCampaign(
 }
 
 /**
- * Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. The
- * caller is the author of the copies. Returns the ids of the copies by the ids of their originals.
+ * Copies steps and variants under new ids. Links between steps lead to the copies, and variants belong to the copied
+ * steps. The caller is the author of the copies. Returns the ids of the copies by the ids of their originals.
  * @throws AppError forbidden as in {@link assertMayWriteSteps}
  */
 async function copySteps(
@@ -110,7 +110,7 @@ async function copySteps(
   );
   const ids = new Map(steps.map((step) => [step.id, newId()]));
   for (const step of steps) {
-    // PostgreSQL derives `app_connection_id` and `automation_id` from the action.
+    // Leaves out `app_connection_id` and `automation_id`, which PostgreSQL derives from the action.
     const { app_connection_id: _, automation_id: __, ...columns } = step;
     const conditions = retargetConditions(toGraphStep(step).conditions, (to) => ids.get(to));
     await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });

@@ -23,7 +23,7 @@ import { resolveSenders, type PoolChoice } from '../sending/campaign/sender-pool
 interface EstimateRequest {
   segmentIds: readonly string[];
   emailTagIds: readonly string[];
-  /** Settings of the campaign. A missing field has the default of a new campaign. */
+  /** Settings of the planned campaign. For a missing field, the default of a new campaign is used. */
   plan: Pick<CampaignSettings, SchedulePart | 'daily_limit'>;
 }
 
@@ -38,7 +38,7 @@ const NEW_CAMPAIGN = {
   daily_limit: 50,
 } as const;
 
-/** Lists problems of an estimate request beyond its format. Checks only the given fields. */
+/** Lists problems of an estimate request that its format does not show. Checks only the given fields. */
 export async function estimateProblems(
   org: OrgScope,
   {
@@ -60,8 +60,8 @@ export async function estimateProblems(
 /**
  * Estimates the duration of a campaign to these segments (POST /campaigns-estimate): one email to each contact who may
  * be mailed, by the schedule of the request. Changes no data.
- * @throws AppError bad_request for a bad schedule, unknown tags, or segments that compare too much; an unknown segment
- * has no contacts
+ * @throws AppError bad_request for a bad schedule, unknown tags, or segments that need too many text comparisons; an
+ * unknown segment has no contacts
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);
@@ -102,7 +102,7 @@ export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignS
   const org = reader(ctx);
   const now = ctx.clock.now();
   const stored = await findCampaign(org, campaignId);
-  // Past dates are allowed here: a running campaign has a start date in the past.
+  // Allows past dates, because a running campaign has a start date in the past.
   refuseProblems(scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })));
   const campaign = { ...stored, ...settingsColumns(plan, stored) } as CampaignRow;
   return estimateSending({

@@ -4,19 +4,19 @@ import { findCampaign } from '../sending/campaign/find.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Positions of a campaign's leads in its graph, the links they followed, and the results of each text. */
+/** Numbers of a campaign's leads by step and by followed link, and the results of each text. */
 export interface CampaignFlow {
   campaignId: string;
   /** Number of leads that have not begun. */
   pending: number;
   steps: StepStanding[];
-  /** Number of leads that went from one step to the next, including steps that were removed later. */
+  /** Numbers of leads that went from one step to another. Includes steps that were removed later. */
   links: { from: string; to: string; leads: number }[];
-  /** Results by step and variant; `variantId` is null for the step's own text. */
+  /** Results of emails by step and variant. `variantId` is null for the step's own text. */
   wordings: { stepId: string; variantId: string | null; counts: Counts }[];
 }
 
-/** Numbers of leads at one step, which may have been removed since. */
+/** Numbers of leads at one step. The step may have been removed since. */
 interface StepStanding {
   stepId: string;
   /** Number of active leads that are at this step now. */
@@ -28,8 +28,8 @@ interface StepStanding {
 }
 
 /**
- * Returns the positions of a campaign's leads in its graph (GET /campaigns/:id/flow). Reads counts that triggers
- * maintain, so the cost does not depend on the number of leads.
+ * Returns the numbers of a campaign's leads by step and by followed link (GET /campaigns/:id/flow). Reads counts that
+ * triggers maintain, so the cost does not depend on the number of leads.
  * @throws AppError not_found
  */
 export async function readCampaignFlow(ctx: Ctx, id: string): Promise<CampaignFlow> {

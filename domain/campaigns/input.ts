@@ -23,18 +23,18 @@ export const hostname = z
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
     ruleMessage('campaigns.host_name'),
   );
-// Checks only the types of zones, times, windows and dates. Their values are checked later, so that all problems are
-// listed together with those of ids and steps.
+// Time window of a day. The schemas of this file check only types. Values of zones, times, windows and dates are
+// checked later, so that all problems are listed together.
 const window = z.strictObject({ start: z.number(), end: z.number() });
 
 const text = z.string().max(256 * 1024);
 const subject = z.string().max(998);
 const waitAfter = z.int().min(0).max(60);
 
-/** Values of the setting for which replies end the sequence of other leads of the same company. */
+/** Values of the setting that determines which replies end the sequence for other leads of the same company. */
 export const COMPANY_REPLIES = ['off', 'any', 'positive_or_opt_out'] as const;
 
-/** Settings common to creating and updating. */
+/** Fields that both the create and the update request of a campaign may have. */
 const settings = {
   description: z.string().max(5000),
   stop_on_reply: z.boolean(),
@@ -79,8 +79,8 @@ const settings = {
 const name = z.string().trim().min(1).max(255);
 
 /**
- * Labels by which acquisition reports group emails: what an email offers, how it argues and what it asks for. An empty
- * label means that none is set.
+ * Labels by which acquisition reports group emails: the offer of an email, its arguments, and its request to the
+ * reader. An empty text means that a label is not set.
  */
 const labels = {
   offer: z.string().trim().max(100),
@@ -88,7 +88,7 @@ const labels = {
   cta: z.string().trim().max(100),
 };
 
-/** One mailbox of an explicit pool. */
+/** A mailbox of a campaign's explicit sender pool. */
 export const senderInputSchema = z.strictObject({
   email_account_id: z.string(),
   weight: z.int().min(1).max(100).default(1),
@@ -96,8 +96,8 @@ export const senderInputSchema = z.strictObject({
 });
 
 /**
- * Conditions of a create request, in which a branch may identify its target by the index in `steps`, because the ids
- * are not known yet.
+ * Conditions of a create request, in which a branch may name its target step by the index in `steps`, because steps
+ * have no ids yet.
  */
 const createConditionsSchema = conditionsSchema.extend({
   branches: z
@@ -161,7 +161,7 @@ export const variantInputSchema = variantUpdateSchema.extend({
   step_id: z.string().nullable().optional(),
 });
 
-/** Body of POST /campaigns. */
+/** Schema of the body of POST /campaigns. */
 export const createCampaignSchema = z
   .strictObject(settings)
   .partial()
@@ -179,7 +179,7 @@ export const createCampaignSchema = z
     advanced_overrides: partialSettingsSchema.optional(),
   });
 
-/** Body of PATCH /campaigns/:id. */
+/** Schema of the body of PATCH /campaigns/:id. */
 export const updateCampaignSchema = z
   .strictObject(settings)
   .partial()

@@ -20,8 +20,8 @@ const SAMPLE_SIZE = 20;
 
 /**
  * Builds the content that a person approves for the launch of a campaign. The content contains the recipients (as a
- * number and a hash), the senders, the schedule, the whole template, and three sample emails. Equal campaigns give
- * equal content, which is compared again just before the launch.
+ * number and a hash), the senders, the schedule, the whole template, and three sample emails. The content is built and
+ * compared again just before the launch, so equal campaigns must give equal content.
  * @param options.onlyWaiting include only the leads that wait for an approval
  */
 export async function launchContent(
@@ -96,7 +96,7 @@ async function recipientsOf(org: OrgScope, campaign: CampaignRow, leads: string)
   return rows.map(({ email }) => email);
 }
 
-/** Returns the senders of the campaign, including held ones, because a hold may begin and end without a person. */
+/** Returns the senders of the campaign. Includes held ones, because a hold may end without a person's decision. */
 function sendersOf(org: OrgScope, campaign: CampaignRow): Promise<SenderColumns[]> {
   return org.sql<SenderColumns>(
     `select ${SENDER_COLUMNS} from ${POOL_TABLES}
@@ -140,7 +140,7 @@ function variantsOf(
   return variants.filter(({ step_id: of }) => of === step.id || (of === null && step.id === first?.id));
 }
 
-/** Converts a step to its approved template. Links contain the index of their target step. */
+/** Converts a step to the template that a person approves. Links contain the index of their target step. */
 function templateOf(
   row: CampaignStepRow,
   steps: readonly CampaignStepRow[],
@@ -194,7 +194,7 @@ interface Sampled {
   order?: 'c.email' | 'e.id';
 }
 
-/** Builds the first email of some recipients, with signature and opt-out. The variants are used in rotation. */
+/** Builds the first email of some recipients, with signature and opt-out. Each email uses the next variant. */
 async function samplesOf(
   org: OrgScope,
   { campaign, leads, config, settings: { unsubscribe }, senders, steps, variants, files, order = 'c.email' }: Sampled,
@@ -232,7 +232,7 @@ async function samplesOf(
         body_html: copy.body_html,
         threadReply: first.thread_reply,
       },
-      // Tracking is off: it adds nothing visible, and would count the approver's opens and clicks.
+      // Switches tracking off, because it would record the approver's opens and clicks and adds nothing visible.
       campaign: {
         name: campaign.name,
         textOnly: campaign.text_only,

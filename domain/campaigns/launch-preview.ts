@@ -15,7 +15,7 @@ interface LaunchPreview {
   campaignId: string;
   /** Number of unfinished leads. */
   leads: number;
-  /** Earliest time of the first email; null if there is none within the campaign's dates. */
+  /** Earliest possible time of the first email; null if the campaign's dates allow none. */
   firstEmailAt: Date | null;
   senders: ApprovalContent['senders'];
   samples: ApprovalSample[];
@@ -23,8 +23,8 @@ interface LaunchPreview {
 
 /**
  * Previews the effect of a start: number of leads, mailboxes, time of the first email, and the first five emails.
- * Callers who may not see contacts get no emails, and a key restricted to mailboxes sees only the emails of these.
- * Changes no data.
+ * Callers who may not see contacts get no emails, and a key restricted to mailboxes sees only emails of these
+ * mailboxes. Changes no data.
  * @throws AppError not_found
  */
 export async function previewLaunch(ctx: Ctx, id: string): Promise<LaunchPreview> {

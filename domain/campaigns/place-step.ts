@@ -13,8 +13,8 @@ import {
 import { message } from '../../messages/index.ts';
 
 /**
- * Position of a step: after the step `after`, on its default link or on the branch with the index `branch`. If `after`
- * is null, the position is the beginning.
+ * Place of a step in the graph: after the step `after`, on its default link or on the branch with the index `branch`.
+ * If `after` is null, the step becomes the first.
  */
 export interface StepPlace {
   after: string | null;
@@ -30,7 +30,8 @@ interface PlacedStep {
 
 /**
  * Moves a step to another place. Links to the step are redirected to its default successor. At the new place, the link
- * leads to the step, and the step's default link leads to the former target. Other branches do not change.
+ * is changed to lead to the step, and the step's default link leads to the link's former target. Other branches do not
+ * change.
  * @param steps all steps in order, including the moved one, linked or not
  * @throws AppError bad_request if the place does not exist, or if the steps would form a cycle
  */
@@ -66,18 +67,18 @@ function insertAfterStep(before: GraphStep, stepId: string, branch: number | und
   return normal?.to ?? null;
 }
 
-/** Redirects the default link of the moved step, and every branch with the same target, to `next`. */
+/** Redirects the default link of the moved step, and its other branches with the same target, to `next`. */
 function continueTo(moved: GraphStep, next: string | null): StepConditions {
   const { branches } = moved.conditions;
   if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
   const links = relink(moved, next);
   const last = links.at(-1)!;
-  // A last link without target and conditions has no effect.
+  // Drops a last link without target and conditions, which has no effect.
   const isIdle = last.to === null && (last.when ?? []).length === 0;
   return { ...moved.conditions, branches: isIdle ? links.slice(0, -1) : links };
 }
 
-/** Redirects a step's default link, and every branch with the same target, to another step. */
+/** Redirects a step's default link, and its other branches with the same target, to another step. */
 function relink(step: GraphStep, to: string | null): Branch[] {
   const normal = normalBranch(step);
   return step.conditions.branches.map((link) =>

@@ -5,10 +5,10 @@ import { message } from '../../messages/index.ts';
 import type { OutreachSettings } from '../sending/campaign/outreach-settings.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** One text that is sent: the step's own text, or a variant of it. */
+/** Text of an email that is sent: the step's own text, or a variant of it. */
 export interface EmailCopy {
   stepId: string;
-  /** Name of the step, followed by the name of the variant, if the text is one. */
+  /** Name of the step, followed by the variant's name if the text is a variant. */
   name: string;
   subject: string;
   bodyPlain: string;
@@ -24,8 +24,8 @@ export interface CampaignCopy {
 }
 
 /**
- * Returns the copy of a campaign. Each email step contributes its promoted variant, or else its variants with a weight
- * above 0, or else its own text.
+ * Returns the copy of a campaign. For each email step it contains the promoted variant. Without one, it contains the
+ * variants with a weight above 0, or if there are none, the step's own text.
  */
 export function copyOf({ text_only: textOnly }: Pick<CampaignRow, 'text_only'>, written: Written): CampaignCopy {
   const { variants } = written;
@@ -55,9 +55,9 @@ function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCop
 }
 
 /**
- * Lists issues that content filters may find in the copy. An email that scores below the workspace's minimum, or has a
- * severe issue, gets warnings; other issues are reported as information. Content is never an error, because it does not
- * prevent sending.
+ * Lists issues that content filters may find in the copy. The issues are warnings if an email scores below the
+ * workspace's minimum or has a severe issue; otherwise they are information. Content is never an error, because it does
+ * not prevent sending.
  */
 export function contentFindings({ copies }: CampaignCopy, least: number): WeighedFinding[] {
   return copies.flatMap((copy) => {

@@ -18,12 +18,12 @@ import {
 } from './preflight-findings.ts';
 import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-domain-use.ts';
 
-/** DNS records of a campaign's domains, read at one time. */
+/** DNS records of a campaign's sending domains and tracking domain. */
 export interface CampaignDns {
   senders: SenderDns[];
   /** Number of sending domains that were not queried, because only the most used ones are queried. */
   leftOut: number;
-  /** True if the campaign's own tracking domain points at this installation; null if unknown. */
+  /** True if the campaign's own tracking domain is a CNAME of this installation; null if DNS gave no answer. */
   trackingPoints: boolean | null;
   /** The queried tracking domain; empty if the campaign has none. */
   trackingDomain: string;
@@ -32,8 +32,8 @@ export interface CampaignDns {
 }
 
 /**
- * Limits of the DNS queries: sending domains that are queried (the most used ones), domains at the same time, and time
- * (ms) for all.
+ * Maximum number of sending domains that are queried; the most used ones are chosen. Further limits: domains queried at
+ * the same time, and the time (ms) for all queries.
  */
 const MAX_DOMAINS = 40;
 const DOMAINS_AT_ONCE = 4;
@@ -41,10 +41,10 @@ const DEADLINE_MS = 10_000;
 
 /**
  * Reads the DNS records of a campaign's sending domains and tracking domain. Uses the network: call it before a
- * transaction opens, and pass the result to `preflightCampaign`. Records without an answer after `timeoutMs` count as
- * unknown.
- * @param options.lately reuses answers about a sending domain from the last minute. Useful for checking many campaigns,
- * because a domain needs about 35 queries
+ * transaction opens, and pass the result to `preflightCampaign`. Records without an answer after `timeoutMs` are
+ * treated as unknown.
+ * @param options.lately true to reuse answers about a sending domain from the last minute. This helps when many
+ * campaigns are checked, because a domain needs about 35 queries
  * @throws AppError not_found
  */
 export async function readCampaignDns(ctx: Ctx, campaignId: string, options: ReadOptions = {}): Promise<CampaignDns> {
@@ -54,8 +54,8 @@ export async function readCampaignDns(ctx: Ctx, campaignId: string, options: Rea
 }
 
 /**
- * Variant of {@link readCampaignDns} for a planned campaign, by its mailboxes and tracking domain. Reuses answers from
- * the last minute.
+ * Variant of {@link readCampaignDns} for a campaign that does not exist yet, by its mailboxes and tracking domain.
+ * Reuses answers from the last minute.
  */
 export async function readPlannedDns(
   ctx: Ctx,
@@ -103,8 +103,8 @@ async function readDns(
 }
 
 /**
- * Returns the result of {@link readCampaignDns} from answers cached in this process, without a query, so it may be
- * called inside a transaction. Undefined if a query is needed.
+ * Variant of {@link readCampaignDns} that only uses answers cached in this process, and so may be called inside a
+ * transaction. Returns undefined if a DNS query would be needed.
  */
 export async function cachedCampaignDns(
   org: OrgScope,
@@ -131,7 +131,7 @@ async function faultOf(org: OrgScope, domain: string): Promise<TrackingDomainFau
   return row?.fault ?? null;
 }
 
-/** Reads the DNS records of a domain with a separate time limit. All concurrent callers share the result. */
+/** Reads the DNS records of a domain with its own time limit, because all concurrent callers share the result. */
 async function readBounded(records: DnsRecords, domain: string, timeoutMs: number): Promise<SenderDns> {
   const { dns, end } = until(records, timeoutMs);
   try {
@@ -144,7 +144,7 @@ async function readBounded(records: DnsRecords, domain: string, timeoutMs: numbe
 /** SQL: the domain from which the mailbox `m` sends. */
 const SENDING_DOMAIN = `split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2)`;
 
-/** Returns the domains the campaign's pool sends from, most used first. */
+/** Returns the domains from which the campaign's pool sends, most used first. */
 async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
   const rows = await org.sql<{ domain: string }>(
     `select ${SENDING_DOMAIN} as domain from ${POOL_TABLES}
@@ -158,7 +158,7 @@ function toDomains(rows: readonly { domain: string }[]): string[] {
   return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
 }
 
-/** Wraps DNS with a time limit, after which open queries return no answer. Call `end` to clear the timer. */
+/** Returns a DNS client whose open queries return no answer after a time limit. Call `end` to clear the timer. */
 function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () => void } {
   let over = false;
   let end = () => {};
@@ -192,8 +192,8 @@ const RECORD_FAULTS: readonly {
 ];
 
 /**
- * Returns one finding for each fault in the records of the sending domains, naming the domains. A pool without a domain
- * is a finding too, because nothing could be checked.
+ * Returns one finding for each fault in the records of the sending domains, naming the domains. If the pool has no
+ * sending domain, returns a finding for that.
  */
 export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
   const check: PreflightCheckKey = 'sending_domains';
@@ -210,7 +210,7 @@ export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFindin
   return found;
 }
 
-/** Returns the names of the first three domains and the number of the others, as text. */
+/** Returns the names of the first three domains, and the number of the others as a message. */
 function named(domains: readonly SenderDns[]): readonly string[] | Message {
   const names = domains.slice(0, 3).map(({ domain }) => domain);
   const more = domains.length - names.length;

@@ -3,8 +3,8 @@ import { toFinding } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 
 /**
- * Maximum points that each check can subtract from the score. The message `preflight.passes.<check>` describes a passed
- * check.
+ * Maximum points that each check can subtract from the score. A check that has passed is described by the message
+ * `preflight.passes.<check>`.
  */
 export const PREFLIGHT_CHECKS = {
   launch: 60,
@@ -27,7 +27,9 @@ export interface WeighedFinding extends PreflightFinding {
   points: number;
 }
 
-/** Points of an error. Also the maximum score of a campaign with an error, which cannot start. */
+/**
+ * Points that an error subtracts. MOST_WITH_ERROR is the maximum score of a campaign with an error, which cannot start.
+ */
 const ERROR_POINTS = 40;
 const MOST_WITH_ERROR = 40;
 const RANK = { error: 0, warning: 1, info: 2 } as const;
@@ -68,8 +70,8 @@ interface Verdict {
 }
 
 /**
- * Computes the score: 100 minus the points of each check, limited to the check's maximum. With an error the score is at
- * most 40.
+ * Computes the score and the summary of a report. The score is 100 minus the points of each check, of which each check
+ * subtracts at most its maximum. With an error the score is at most 40.
  */
 export function weighFindings(found: readonly WeighedFinding[], looked: readonly PreflightCheckKey[]): Verdict {
   const ordered = found.toSorted((a, b) => RANK[a.severity] - RANK[b.severity] || b.points - a.points);
@@ -82,7 +84,7 @@ export function weighFindings(found: readonly WeighedFinding[], looked: readonly
     passed,
     score: Math.max(0, Math.min(passed ? 100 : MOST_WITH_ERROR, 100 - lost)),
     checks: looked.map((key) => {
-      // The findings are sorted, so the first finding of a check is its worst one.
+      // Takes the first finding of the check, which is its worst one because the findings are sorted.
       const severity = ordered.find(({ check }) => check === key)?.severity ?? 'info';
       return { key, passed: severity === 'info', severity };
     }),

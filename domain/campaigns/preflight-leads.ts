@@ -9,8 +9,8 @@ import { message, type Message } from '../../messages/index.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /**
- * Local parts of role addresses (from RFC 2142, and other common ones). Several people read mail to such addresses and
- * report it as spam more often.
+ * Local parts of role addresses (from RFC 2142, and other common ones). Several people read the mail of such an
+ * address, and they report it as spam more often.
  */
 const ROLE_ADDRESSES = [
   'abuse',
@@ -88,16 +88,16 @@ interface WantedField {
   missing: number;
 }
 
-/** Properties of the campaign's unfinished leads. */
+/** Counts of a campaign's unfinished leads, by properties that a check needs. */
 export interface LeadFacts {
   /** Number of unfinished leads. */
   open: number;
-  /** Number of unfinished leads without a planned email. */
+  /** Number of unfinished leads that were not launched yet (state `pending`). */
   waiting: number;
   unverified: number;
   role: number;
   freeMail: number;
-  /** Number of unfinished leads to whom an email of any campaign has bounced. */
+  /** Number of unfinished leads to whom an email has bounced in any campaign. */
   bounced: number;
   /** Number of leads who are also unfinished leads of another active campaign. */
   elsewhere: number;
@@ -109,8 +109,8 @@ const IS_ELSEWHERE = `exists (select 1 from enrollments o join campaigns oc on o
   where o.contact_id = e.contact_id and o.campaign_id <> e.campaign_id and o.state in ('pending', 'active') and oc.status = 'active')`;
 
 /**
- * Reads the properties of a campaign's unfinished leads in one statement, and counts those without a value for the
- * copy's merge fields.
+ * Counts a campaign's unfinished leads by the properties that checks need, and those without a value for the copy's
+ * merge fields, in one statement.
  */
 export async function readLeads(
   org: OrgScope,
@@ -150,7 +150,7 @@ export async function readLeads(
   };
 }
 
-/** Maximum number of merge fields that are counted, because each count is a column of the statement. */
+/** Maximum number of merge fields that are counted, because each one adds a column to the statement. */
 const MAX_FIELDS = 60;
 
 /** Returns the contact fields that the copy prints without a default, each with the first step that uses it. */
@@ -184,7 +184,7 @@ export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] 
     });
 }
 
-/** Returns findings about leads of other active campaigns, if the settings enable this check. */
+/** Returns a warning if leads are also in other active campaigns, unless the settings disable this check. */
 export function overlapFindings(
   { open, elsewhere }: Pick<LeadFacts, 'open' | 'elsewhere'>,
   { campaign_overlap: { mode } }: Pick<OutreachSettings, 'campaign_overlap'>,

@@ -7,10 +7,10 @@ import { nextOpening } from '../platform/scheduling/windows.ts';
 import { rampOf } from './estimate.ts';
 import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
-/** Campaign emails per mailbox and day above which receivers begin to limit a sender. */
+/** Number of campaign emails per mailbox and day above which receiving servers begin to limit a sender. */
 const MODERATE_PER_MAILBOX = 50;
 
-/** Warns about mailboxes that would send more per day than receivers tolerate. */
+/** Warns about mailboxes that would send more emails per day than receiving servers accept without limits. */
 export function volumeFindings(campaign: CampaignRow, mailboxes: readonly ProjectedMailbox[]): WeighedFinding[] {
   const most = (cap: number) =>
     Math.min(
@@ -39,7 +39,7 @@ export async function scheduleFindings(
   now: Date,
 ): Promise<WeighedFinding[]> {
   const schedule = scheduleOf(campaign);
-  // A past end date is already reported by the launch checks.
+  // Skips this check, because the launch checks already report a past end date.
   if (campaign.end_date !== null && campaign.end_date <= now) return [];
   if (nextOpening(schedule, now) === null) return [errorFinding('schedule', message('finding.schedule_never_opens'))];
   if (waiting === 0 || mailboxes.length === 0) return [];

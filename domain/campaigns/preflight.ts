@@ -28,9 +28,9 @@ type PreflightReport = Row<'preflight_reports'>;
 const KEPT_REPORTS = 20;
 
 /**
- * Checks a campaign before its launch and stores the report. Errors are conditions that a start would refuse or that
- * make the emails useless; warnings only lower the score. `dns` is the result of {@link readCampaignDns}, read before
- * the transaction opens.
+ * Checks a campaign before its launch and stores the report. Errors are problems for which a start would be refused or
+ * which make the emails useless. Warnings only lower the score. `dns` is the result of {@link readCampaignDns}, read
+ * before the transaction opens.
  * @throws AppError not_found
  */
 export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: CampaignDns): Promise<PreflightReport> {

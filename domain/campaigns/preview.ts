@@ -24,7 +24,7 @@ interface PreviewRequest {
   contact?: Partial<MessageContact> | undefined;
 }
 
-/** A rendered email, with the faults of its copy. */
+/** A rendered email, with the errors found in its copy. */
 export interface TemplatePreview extends MessagePreview {
   /** Sender of the email. Present if the request names a mailbox. */
   from?: { name: string; email: string };
@@ -33,8 +33,8 @@ export interface TemplatePreview extends MessagePreview {
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample. Missing parts of the text are taken from the step that the
- * request names. Changes no data.
+ * Renders copy for a contact, or for the built-in sample. If the request names a step, missing parts of the text are
+ * taken from that step. Changes no data.
  * @throws AppError not_found for any id of another organization; forbidden without the right to see contacts, or for a
  * mailbox the key may not use
  */

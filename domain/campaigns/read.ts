@@ -89,7 +89,8 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   return {
     total: sum(() => true),
     active: sum(({ status }) => status === 'active'),
-    // Excludes `paused_undeliverable`: a person cannot resume a campaign whose leads are all undeliverable.
+    // Does not include `paused_undeliverable`, because a person cannot resume a campaign whose leads are all
+    // undeliverable.
     paused: sum(
       ({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired',
     ),

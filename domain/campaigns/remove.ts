@@ -13,12 +13,12 @@ import { releaseReservedSends } from '../sending/control/release.ts';
 import { lockCampaign } from '../sending/control/status.ts';
 
 const REASON = 'the campaign was deleted';
-/** Maximum number of workflows cancelled with one statement. */
+/** Maximum number of cancel intents stored with one statement. */
 const PAGE = 5_000;
 
 /**
  * Deletes a campaign in any status, with its steps, leads, progress, activity log, senders, variants, advanced settings
- * and counters. Contacts, sent emails, suppressions and tracked links stay. The cancellation of open workflows is
+ * and counters. Contacts, sent emails, suppressions and tracked links stay. Cancel intents for open workflows are
  * stored in the same transaction. An email that a worker is sending is still delivered.
  * @throws AppError not_found
  */
@@ -30,7 +30,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     await releaseReservedSends(tx, { campaignId: id });
     await cancelRuns(tx, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
-    // Updates and deletes rows in bulk, so that the foreign keys have no rows to process one by one.
+    // Updates and deletes rows in bulk first. Otherwise the foreign keys would process them one by one.
     await tx.org.sql(
       'update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id',
       { id },

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { SenderInput } from './input.ts';
 
-/** Stores mailboxes of a campaign's explicit sender pool, in one statement. Existing entries get the new values. */
+/** Adds mailboxes to a campaign's explicit sender pool, in one statement. Existing entries get the new values. */
 export async function storeSenders(org: OrgScope, campaignId: string, senders: readonly SenderInput[]): Promise<void> {
   if (senders.length === 0) return;
   await org.sql(

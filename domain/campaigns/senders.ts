@@ -36,8 +36,8 @@ export async function listSenders(ctx: Ctx, campaignId: string): Promise<SenderP
 }
 
 /**
- * Replaces the explicit pool at once. Slots of an active campaign are released and reallocated; an empty explicit pool
- * pauses the campaign.
+ * Replaces the explicit pool at once. Slots of an active campaign are released and reserved again. An empty pool pauses
+ * the campaign.
  * @param options.expectedUpdatedAt the `updated_at` of the pool or the campaign that the caller has seen
  * @throws AppError not_found, bad_request with all problems, forbidden for a mailbox the key may not use, conflict if
  * the campaign's `updated_at` has changed

@@ -12,8 +12,9 @@ import { assertMayStart, launch, type CampaignStart } from './start.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Approval of a campaign start. An approved start still runs all checks of a start, and its emails are compared with
- * the approval. A start that fails is written to the campaign's log, which the requesting key can read.
+ * Approval of a campaign start. Before an approved start, all checks of a start run again, and its emails are later
+ * compared with the approval. If the start fails, the reason is written to the campaign's log, which the requesting key
+ * can read.
  */
 export const campaignStart: ApprovalSubject<CampaignStart> = {
   type: 'campaign',

@@ -14,7 +14,7 @@ import { activateCampaign, lockCampaign, pauseCampaign } from '../sending/contro
 import { message, type Message } from '../../messages/index.ts';
 
 interface StartOptions {
-  /** Allows a start despite a high projected bounce rate. */
+  /** True to start despite a high projected bounce rate. */
   acknowledgeListRisk?: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface Start {
   /** The approval that the start waits for. It contains all content that would be sent. */
   held?: ApprovalRow;
   /**
-   * Error if address verification refuses every lead. The campaign is now `paused_undeliverable`, so the caller must
-   * not roll back.
+   * Error if address verification forbids mailing any lead. The campaign then has the status `paused_undeliverable`, so
+   * the caller must not roll back.
    */
   refused?: AppError;
 }
 
 /**
- * Checks the right to send, which is required to start or stop a campaign, also by an edit of `status`.
+ * Checks the right to send. It is required to start or stop a campaign, also when this is done by editing `status`.
  * @throws AppError forbidden
  */
 export function assertMaySend(actor: Actor): void {
@@ -45,7 +45,8 @@ export function assertMaySend(actor: Actor): void {
 
 /**
  * Starts or resumes a campaign (POST /campaigns/:id/start). A campaign whose leads have all finished becomes continuous
- * and waits for more. A key or application starts it only within its policy; otherwise the start waits for a person.
+ * and waits for more. For a key or application, its policy must allow the start; otherwise the start waits for a
+ * person's approval.
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
  * refusals of {@link checkStart}
  */
@@ -67,7 +68,8 @@ export async function startOrHold(
   options: StartOptions,
 ): Promise<Start> {
   const openLeads = await assertMayStart(tx, campaign, options);
-  // People need no policy, and an active campaign was checked when it was started.
+  // Checks the policy only for a key or application, and not for an active campaign, which was checked when it was
+  // started.
   if (isCredential(tx.actor) && campaign.status !== 'active') {
     const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
     const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
@@ -102,7 +104,7 @@ export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: Sta
 }
 
 /**
- * Sets a locked campaign to `paused_undeliverable` if verification refuses every remaining lead.
+ * Sets a locked campaign to `paused_undeliverable` if address verification forbids mailing every remaining lead.
  * @param error error of the start, whose writes are rolled back
  * @throws `error` itself if it has another cause or the campaign is active
  */
@@ -132,7 +134,7 @@ export async function launch(tx: Tx, campaign: CampaignRow, openLeads: number): 
       waitForLeads,
     });
   }
-  // The current version is started, so no earlier approval binds the campaign.
+  // Removes the binding to an earlier approval, because the current version is started.
   if (campaign.approval_id) await unbindCampaign(tx, campaign.id);
   tx.audit({
     action: 'start',

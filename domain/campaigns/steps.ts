@@ -73,8 +73,8 @@ export async function appendStep(
     await assertMayWriteSteps(tx.org, ctx.actor, [{ action: input.action, path: 'body' }]);
     assertNotFull(rows.length, { most: MAX_STEPS, what: message('steps.most') });
     const stepId = newId();
-    // The errors of an active campaign are collected before the step exists, so that errors of the new step are not
-    // ignored as existing ones.
+    // Creates the step inside `editSteps`, which lists existing errors before. Otherwise errors of the new step would
+    // be ignored as existing ones.
     const action = await editSteps(tx, campaign, async () => {
       const step = await insertLast(tx, campaign, rows, stepId, { isLinked: !place });
       if (Object.keys(input).length === 0 && !place) return null;
@@ -120,8 +120,8 @@ async function insertLast(
 }
 
 /**
- * Changes a step, for all contacts who have not completed it. A changed kind or action resets links to the defaults of
- * the new type, unless they were set by hand or are part of the request.
+ * Changes a step, for all contacts who have not completed it. If the kind or action changes, links get the defaults of
+ * the new type, unless a person set them or the request contains them.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @param options.place new position, applied after the other changes
  * @throws AppError not_found, bad_request with all problems, conflict if `updated_at` has changed
@@ -189,7 +189,7 @@ async function written(tx: Tx, stepId: string): Promise<WrittenStep> {
   return { step, warnings: copyWarnings(step) };
 }
 
-/** Returns a step as it would be after an edit. */
+/** Returns a step with the changes of an edit. */
 function edited(row: CampaignStepRow, input: StepUpdate) {
   const before = toGraphStep(row);
   const kind = input.kind ?? row.kind;
@@ -221,7 +221,7 @@ async function changeProblems(
 }
 
 /**
- * Lists problems of a step edit beyond the format of its fields. Checks only the given fields.
+ * Lists problems of a step edit that the format of its fields does not show. Checks only the given fields.
  * @throws AppError not_found
  */
 export async function stepEditProblems(
@@ -312,7 +312,7 @@ function checkable(row: CampaignStepRow, path: string) {
 }
 
 /**
- * Returns the default of `thread_reply` for an appended email: true if the email continues the previous conversation.
+ * Adds the default of `thread_reply` for an email at the end: true if the email continues the previous conversation.
  */
 function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
   if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};

@@ -7,8 +7,8 @@ import { startOfNextDay } from '../platform/scheduling/windows.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Counts one new campaign for the organization's daily limit (UTC). Creating and duplicating share the limit. The
- * counter's row is locked until the commit, so only one of two requests gets the last allowed place.
+ * Counts a created or duplicated campaign in the organization's daily limit (UTC day). The counter's row is locked
+ * until the commit, so concurrent requests cannot exceed the limit.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {

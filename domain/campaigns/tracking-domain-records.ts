@@ -4,7 +4,7 @@ import { organizationOf, type Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { pointsAt, trackingHost, type TrackingDomainFault } from './tracking-domain-use.ts';
 
-/** Beginning of the TXT record with which the owner of a domain assigns it to a workspace. */
+/** Beginning of the TXT record by which the owner of a domain assigns the domain to a workspace. */
 export const PROOF = 'heron-workspace=';
 /** Maximum number of listed domains, and of listed campaigns and mailboxes per domain. */
 const MAX_DOMAINS = 50;
@@ -22,7 +22,10 @@ interface TrackingRecord {
   isCorrect: boolean;
 }
 
-/** A tracking domain with its uses and its records. Each campaign and mailbox states if its links use the domain. */
+/**
+ * A tracking domain, its DNS records, and the campaigns and mailboxes that name it. Each of these states if its links
+ * use the domain.
+ */
 interface ListedDomain {
   domain: string;
   fault: TrackingDomainFault | null;
@@ -91,8 +94,8 @@ async function compareRecords(ctx: Ctx, domain: string, isHeld: boolean): Promis
 }
 
 /**
- * Queries the DNS records of a tracking domain. Returns them with the ids of the workspaces that its owner names in TXT
- * records.
+ * Queries the DNS records of a tracking domain. Returns them and the ids of the workspaces that the domain's owner
+ * names in TXT records.
  */
 export async function fetchRecords(
   { dns }: Pick<Ctx, 'dns'>,

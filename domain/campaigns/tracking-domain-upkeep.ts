@@ -55,7 +55,7 @@ export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Pro
 
 async function checkOne(ctx: Ctx, domain: string): Promise<void> {
   const names = await ctx.dns.cname(domain);
-  // A failed DNS query says nothing about the domain, so nothing changes. The next check is in an hour.
+  // Changes nothing after a failed DNS query, which says nothing about the domain. The next check is in an hour.
   if (names === null) return;
   const fault = pointsAt(names, trackingHost(ctx)) ? await healthFault(ctx, domain) : 'dns';
   await transact(ctx, async (tx) => {
@@ -89,7 +89,7 @@ async function mailOwners(ctx: Ctx, fault: UnreportedFault): Promise<void> {
        join users u on u.id = m.user_id join organizations o on o.id = m.organization_id
      where m.organization_id = :org order by u.id`,
   );
-  // A mail that the server temporarily refuses is retried by the next sweep.
+  // Marks the fault as not reported, so that the next sweep sends the mail again.
   const again = () =>
     singleStatement(ctx).table('tracking_domains').where({ domain: fault.domain }).update({ is_reported: false });
   for (const owner of owners)

@@ -17,7 +17,8 @@ import { logCampaign } from '../sending/campaign/log.ts';
 export type TrackingDomainFault = NonNullable<Row<'tracking_domains'>['fault']>;
 
 /**
- * Timeout (ms) of a check. Long, because a proxy that issues certificates on demand has none before the first request.
+ * Timeout (ms) of a check. It is long, because a proxy that issues certificates on demand first issues one for the
+ * domain.
  */
 const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 4_096;

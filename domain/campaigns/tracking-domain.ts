@@ -13,7 +13,7 @@ import { message } from '../../messages/index.ts';
 import { fetchRecords, PROOF } from './tracking-domain-records.ts';
 import { fixOf, healthFault, pointsAt, putBackInUse, takeOutOfUse, trackingHost } from './tracking-domain-use.ts';
 
-/** DNS result for a tracking domain that points at this installation. */
+/** A tracking domain that has passed the check, with its DNS result. */
 interface CheckedDomain {
   domain: string;
   /** Ids of the workspaces that the domain's owner names in its TXT records. */
@@ -22,11 +22,11 @@ interface CheckedDomain {
 
 /**
  * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner
- * assigns it to this workspace. With a CNAME alone, any workspace of the installation could claim another workspace's
- * domain. The owner assigns the domain once, by a TXT record, which is not needed afterwards. Also checks that this
- * installation answers https on the domain with a valid certificate. A domain that fails the check is disabled at once,
- * in a separate transaction. A failed DNS query counts as a missing record, because the caller must check the DNS in
- * both cases. Uses the network, so call it before the request's transaction.
+ * assigns it to this workspace. If a CNAME were enough, any workspace of the installation could claim another
+ * workspace's domain. The owner assigns the domain once by a TXT record, which can be removed afterwards. Also checks
+ * that this installation answers https on the domain with a valid certificate. A domain that fails the check is
+ * disabled at once, in a separate transaction. A failed DNS query is reported as a missing record, because a person
+ * must check the DNS in both cases. Uses the network, so call it before the request's transaction.
  * @throws AppError not_found; bad_request when no domain is set, the check fails, or the proof is missing
  */
 export async function checkTrackingDomain(ctx: Ctx, campaignId: string): Promise<CheckedDomain> {
@@ -49,9 +49,9 @@ export async function checkMailboxDomain(ctx: Ctx, mailboxId: string, domain: st
 }
 
 /**
- * Sets or clears the tracking domain of a mailbox. Links of campaigns without a domain of their own use it.
+ * Sets or clears the tracking domain of a mailbox. It is used for links of campaigns without a tracking domain.
  * @param checked the checked domain; null clears it
- * @throws AppError not_found; conflict when another workspace holds the domain
+ * @throws AppError not_found; conflict when the domain is assigned to another workspace
  */
 export async function setMailboxDomain(
   ctx: Ctx,
@@ -108,8 +108,8 @@ async function checkDomain(ctx: Ctx, domain: string): Promise<CheckedDomain> {
 
 /**
  * Marks a checked tracking domain as verified. From then on the campaign's links use the domain.
- * @throws AppError not_found; conflict if the campaign's domain was changed since the check, or another workspace holds
- * the domain
+ * @throws AppError not_found; conflict if the campaign's domain was changed since the check, or the domain is assigned
+ * to another workspace
  */
 export async function markTrackingDomain(
   ctx: Ctx,
@@ -137,8 +137,8 @@ export async function markTrackingDomain(
 }
 
 /**
- * Assigns a domain to the workspace. Another workspace's domain is transferred if its owner names this workspace and no
- * longer the other one. The other workspace's campaigns and mailboxes then lose their verification.
+ * Assigns a domain to the workspace. A domain of another workspace is transferred if the domain's owner now names only
+ * this workspace in TXT records. The other workspace's campaigns and mailboxes then lose their verification.
  * @throws AppError conflict
  */
 async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Promise<void> {

@@ -28,7 +28,7 @@ const SCHEDULE = [
   'schedule_windows',
   'entry_delay_minutes',
 ] as const;
-/** Fields whose change does not affect sending. */
+/** Fields of a campaign whose change does not affect sending. */
 const UNSENT = new Set(['description', 'folders', 'archived']);
 /** Fields that decide which mailboxes may send. Slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
@@ -101,7 +101,7 @@ async function applyEdit(ctx: Ctx, tx: Tx, campaign: CampaignRow, input: UpdateC
   return {};
 }
 
-/** Lists problems of an edit beyond the format of its fields. Checks only the given fields. */
+/** Lists problems of a campaign edit that the format of its fields does not show. Checks only the given fields. */
 export async function campaignEditProblems(
   org: OrgScope,
   { status, email_tags: tags = [], folders = [], archived = false, ...settings }: UpdateCampaign,
@@ -138,11 +138,13 @@ async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[
       entryDelay: changed.includes('entry_delay_minutes'),
     });
   if (touches(POOL, changed)) await applyPoolChange(tx, campaignId);
-  // The launcher reads changed limits, order and `continuous` when it is signalled.
+  // Signals the launcher, which then reads changed limits, order and `continuous`.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }
 
-/** Stores which workflows of a paused campaign an edit affects. They are signalled when the campaign resumes. */
+/**
+ * Stores which workflows of a paused campaign an edit affects, so that they are signalled when the campaign resumes.
+ */
 async function recheckAtResume(tx: Tx, campaign: CampaignRow, changed: readonly string[]): Promise<void> {
   if (campaign.status !== 'active' && !isPaused(campaign)) return;
   if (!touches([...SCHEDULE, ...POOL], changed)) return;

@@ -56,7 +56,7 @@ export async function campaignProblems(
 /** Converts a refused start to findings: one per step that the error names, or one for the campaign. */
 function fromRefusal({ said, problems = [] }: AppError): CampaignProblem[] {
   const steps = problems.map(({ path }) => /^steps\.([^.]+)\./.exec(path)?.[1]).filter((id) => id !== undefined);
-  // `said` of every refused start is a message with a code, which findings need.
+  // The cast is safe, because the message of every refused start has a code.
   const finding = toFinding('error', said as Message);
   return (steps.length > 0 ? steps : [null]).map((stepId) => ({ ...finding, stepId }));
 }

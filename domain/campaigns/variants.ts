@@ -25,7 +25,7 @@ interface WrittenVariant {
   warnings: MessageError[];
 }
 
-/** Maximum number of variants, because the list is not paged. A comparison can distinguish far fewer. */
+/** Maximum number of variants, because the list is not paged. A useful comparison has far fewer. */
 const MAX_VARIANTS = 200;
 
 /**
@@ -75,7 +75,7 @@ export async function updateVariant(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id, step_id: stepId, updated_at: updatedAt } = await findVariant(tx, campaign.id, variantId);
-    // The check runs under the campaign's lock, which every change of a variant takes.
+    // This check is safe because the campaign is locked, as by every change of a variant.
     assertUnchanged('variant', updatedAt, expectedUpdatedAt);
     if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
@@ -103,8 +103,8 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
 const COMPARED = ['subject', 'body_html', 'body_plain', 'weight', 'is_active'] as const;
 
 /**
- * Clears the winner of a step's test, because its variants differ from those compared. Variants without a step are
- * compared with those of the first email.
+ * Clears the winner of a step's A/B test, because its variants have changed since the comparison. Variants without a
+ * step are compared with those of the first email.
  */
 async function reopenTest(tx: Tx, campaignId: string, stepId: string | null): Promise<void> {
   await tx.org.sql(

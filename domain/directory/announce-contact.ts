@@ -7,12 +7,12 @@ export async function announceUpdate(tx: Tx, contactId: string): Promise<void> {
   if (contact) tx.emit('contact.updated', contactUpdate(contact));
 }
 
-/** Ids of the contacts that a transaction changed, for which contact.updated is emitted at its end. */
+/** Ids of contacts for which contact.updated is emitted at the end of a transaction, by transaction. */
 const changed = new WeakMap<Tx, Set<string>>();
 
 /**
- * Emits contact.updated for a contact once at the end of the transaction, with its state at that time. Use it for
- * changes of many contacts.
+ * Emits contact.updated for a contact once at the end of the transaction, with its state at that time. Use it when a
+ * transaction changes many contacts.
  */
 export function announceAtEnd(tx: Tx, contactId: string): void {
   const ids = changed.get(tx) ?? new Set();

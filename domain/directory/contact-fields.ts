@@ -7,8 +7,8 @@ export const CONTACT_LIMITS = {
   customKey: 64,
   customValue: 5000,
   /**
-   * Maximum total length of the names and values of a contact's custom fields. A page has a hundred contacts, a bulk
-   * response fifty thousand.
+   * Maximum total length of the names and values of a contact's custom fields. The limit keeps responses small: a page
+   * has a hundred contacts, a bulk response fifty thousand.
    */
   customTotal: 50_000,
 } as const;
@@ -20,12 +20,12 @@ export function customFieldsFit(fields: Readonly<Record<string, string>>): boole
   return entries.length <= CONTACT_LIMITS.customFields && total <= CONTACT_LIMITS.customTotal;
 }
 
-/** Values for messages about custom fields that exceed {@link customFieldsFit}. */
+/** Values for messages about custom fields that exceed the limits of {@link customFieldsFit}. */
 export const CUSTOM_FIELD_LIMITS = { max: CONTACT_LIMITS.customFields, characters: CONTACT_LIMITS.customTotal };
 
 /**
  * Returns the SQL condition that a contact's new custom fields are within the limits, or exceed them no more than
- * before. Only the merging of contacts can create more fields than a request may contain.
+ * before. A contact can exceed the limits because contacts were merged.
  */
 export function customFieldsFitSql(before: string, after: string): string {
   const count = (fields: string) => `(select count(*) from jsonb_object_keys(${fields}))`;
@@ -46,7 +46,7 @@ export function isCustomKey(name: string): boolean {
   return name.length > 0 && name.length <= CONTACT_LIMITS.customKey && !name.includes('\0') && name !== FORBIDDEN_KEY;
 }
 
-/** Fields of a contact to store. An empty text means that the field is not given. `email` is in lower case. */
+/** Fields of a contact to store. A field with an empty text is not set. `email` is in lower case. */
 export interface ContactDraft {
   email: string;
   firstName: string;
@@ -56,7 +56,7 @@ export interface ContactDraft {
   customFields: Record<string, string>;
   /** False if the data states that the person has opted out. */
   subscribed: boolean;
-  /** Entry of the suppression list that made `subscribed` false. */
+  /** Id of the suppression entry that made `subscribed` false. */
   unsubscribedBy?: string | null;
 }
 

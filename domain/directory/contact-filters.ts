@@ -20,7 +20,7 @@ export const LEAD_STATUSES = [
 ] as const;
 export type LeadStatus = (typeof LEAD_STATUSES)[number];
 
-/** Engagement filters: reactions of a contact to a campaign's emails, and missing reactions. */
+/** Values of the engagement filter: reactions of a contact to a campaign's emails, and their absence. */
 export const ENGAGEMENTS = [
   'opened',
   'not_opened',
@@ -66,7 +66,7 @@ const PATTERN = {
   contains: (value: string) => `%${value}%`,
 } as const;
 
-/** Returns SQL for the API state of an enrollment `e`. A held enrollment is `paused`. */
+/** Returns SQL for the state of an enrollment `e` as the API shows it. A held enrollment is `paused`. */
 export function leadStatusSql(where: Conditions, now: Date): string {
   const at = where.bind(now, 'timestamptz');
   return `(case when e.state in ('pending', 'active') and e.hold_since is not null and (e.hold_until is null or e.hold_until > ${at})
@@ -110,9 +110,9 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
 export function addTextSearch(where: Conditions, query: string | undefined): void {
   const text = cleanText(query ?? '');
   if (!text) return;
-  // The expression must equal that of the trigram index contacts_search, so that PostgreSQL uses the index.
+  // Must be the same expression as in the trigram index contacts_search, so that PostgreSQL uses the index.
   const searched = `heron_fold(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company)`;
-  // Addresses are stored with their domains in A-labels.
+  // Also searches with the domain in ASCII form (A-labels), because addresses are stored in this form.
   const texts = new Set([foldCase(text), foldCase(/[^\0-\x7f]/.test(text) ? asciiAddress(text) : text)]);
   const found = [...texts].map((each) => `${searched} like ${where.bind(`%${likeLiteral(each)}%`, 'text')}`);
   where.add(found.length === 1 ? found[0]! : `(${found.join(' or ')})`);
@@ -137,9 +137,9 @@ function addMemberships(where: Conditions, filters: ContactFilters, now: Date): 
 }
 
 /**
- * Adds a condition for contacts `c` that belong to each of several groups. The first group has its own condition, so
- * that PostgreSQL can start from its index. The other memberships are counted, because PostgreSQL would need seconds to
- * plan a subquery for each of a hundred groups.
+ * Adds a condition for contacts `c` that belong to all of several groups. The first group has its own condition, so
+ * that PostgreSQL can use its index. The memberships in the other groups are counted, because PostgreSQL would need
+ * seconds to plan a hundred subqueries.
  */
 function addAll(where: Conditions, ids: readonly string[] = [], table: string, column: string): void {
   const distinct = [...new Set(ids.map((id) => id.toLowerCase()))];

@@ -6,13 +6,12 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Erases data about contacts in other tables: texts of their messages and of emails to them, and reports of servers and
- * browsers. Rows that reports count, or that prevent a message from being stored again, stay without this data. Call it
- * before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a contact are
- * deleted with it. `person-rows.ts` lists the tables.
+ * browsers. Rows that reports count, or that prevent a message from being stored again, are kept without this data.
+ * Call it before deleting the contacts, because afterwards nothing links the data to them. Rows that reference a
+ * contact are deleted with it. `person-rows.ts` lists these tables.
  *
- * The caller has cancelled unsent emails of people and agents before (`cancelUnsent`). An email that a worker is
- * currently sending keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must
- * suppress it.
+ * The caller must first cancel unsent emails of people and agents (`cancelUnsent`). An email that a worker is currently
+ * sending keeps its text. Sent emails keep the address, because a late bounce, complaint or opt-out must suppress it.
  */
 export async function eraseTraces(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const bindings = { contacts: [...contactIds] };
@@ -70,13 +69,13 @@ async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void
     );
 }
 
-/** Title of an approval whose email and recipients are erased. */
+/** Title that replaces that of an approval whose email and recipients are erased. */
 const ERASED = message('approval.erased_email');
 
 const STATEMENTS = [
   `update direct_sends set to_emails = '{}', cc_emails = '{}', bcc_emails = '{}', subject = '', body_plain = '', body_html = null, error_detail = null
    where organization_id = :org and ${THEIRS} and finished_at is not null`,
-  // The person's decision stays, but the email and its recipients are removed from it.
+  // Keeps the decision about the approval, but removes the email and its recipients.
   `update approvals a set payload = (a.payload #- '{recipients,addresses}') || jsonb_build_object('title', jsonb_build_object('code', '${ERASED.code}', 'values', '{}'::jsonb), 'steps', '[]'::jsonb,
        'samples', '[]'::jsonb, 'details', '{}'::jsonb)
    from direct_sends d where d.organization_id = :org and a.organization_id = :org and a.subject_type = 'direct_send' and a.subject_id = d.id and d.${THEIRS}`,
@@ -96,7 +95,7 @@ const STATEMENTS = [
    where organization_id = :org and ${THEIRS}`,
   `update deliverability_events set contact_id = null, recipient_email = '', reason = '', metadata = '{}'
    where organization_id = :org and (${THEIRS} or recipient_email in (${ADDRESSES}))`,
-  // The address stays suppressed, but the servers' text about it is deleted.
+  // Keeps the address suppressed, but deletes the text of the mail server about it.
   `update suppressions set reason = null, metadata = '{}'
    where organization_id = :org and kind = 'email' and source in ('bounce', 'complaint', 'unsubscribe') and email in (${ADDRESSES})`,
   `update automation_runs set data = '{}' where organization_id = :org and ${THEIRS}`,

@@ -2,12 +2,12 @@ import type { Columns } from '../../db/rows.ts';
 import type { Message } from '../../messages/index.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
-/** A pending action at a provider, with its requester. */
+/** A provider action that waits to be performed, with its requester. */
 type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 'action' | 'source'>;
 
 /**
- * Cancels the pending provider actions of a connection, or of contacts, about to be deleted. Reports each action to its
- * requester as cancelled. The caller has locked the rows, so that no action is added in the meantime.
+ * Cancels the waiting provider actions of a connection or of contacts that are about to be deleted. Reports each action
+ * to its requester as cancelled. The caller has locked the rows, so that no action is added in the meantime.
  * @param why reason that the requester shows
  */
 export async function abandonDeliveries(

@@ -1,8 +1,8 @@
 import type { Tx } from '../platform/kernel/transact.ts';
 
 /**
- * SQL conditions of the counts on a row `o` of contact_outreach. Most counts depend on past events and are not affected
- * by later changes. `enrolled`, `fresh` and `reachable` depend on the current status.
+ * SQL conditions, by count, on a row `o` of contact_outreach. Most counts depend on past events and are not affected by
+ * later changes. `enrolled`, `fresh` and `reachable` depend on the current status.
  */
 const CONDITIONS = {
   people: 'true',
@@ -17,10 +17,10 @@ const CONDITIONS = {
   reachable: `o.outreach_status = 'fresh' and o.verification_status <> 'invalid'`,
 } as const;
 type LeadCount = keyof typeof CONDITIONS;
-/** Names of the contact counts kept per company domain. */
+/** Names of the contact counts that are stored for each company domain. */
 export const LEAD_COUNTS = Object.keys(CONDITIONS) as LeadCount[];
 
-/** Stored figures of a company domain. */
+/** Columns stored for each company domain: its counts, and the time of the last contact. */
 export const COMPANY_MEASURES = [...LEAD_COUNTS, 'last_contacted_at'] as const;
 
 /** Returns SQL columns that count contacts `o`. */
@@ -29,7 +29,7 @@ export function leadCountColumns(names: readonly LeadCount[] = LEAD_COUNTS): str
 }
 
 /**
- * SQL: company domains of an organization with the counts kept by triggers. Contacts without a company are under the
+ * SQL: company domains of an organization with the counts that triggers store. Contacts without a company have the
  * empty domain. If a row is stale, the time of the last contact is computed from the contacts.
  */
 export const STORED_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((name) => `k.${name}`).join(', ')},
@@ -45,9 +45,9 @@ export const STORED_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((nam
 export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}, max(o.last_contacted_at) as last_contacted_at
      from contact_outreach o where o.organization_id = :org group by 1`;
 
-/** Recounts the contacts of every company domain in one statement. Concurrent changes add their differences. */
+/** Recounts the contacts of every company domain in one statement. Concurrent changes are added by the triggers. */
 export async function recountLeadCompanies(tx: Tx): Promise<void> {
-  // The merging of count rows takes the same lock, because it also deletes rows.
+  // Excludes the job that merges count rows, which takes the same lock and deletes rows.
   await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from lead_company_counts where organization_id = :org)

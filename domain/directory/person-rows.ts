@@ -16,16 +16,16 @@ const DIRECT_SENDS = `select d.id from direct_sends d where d.organization_id = 
 const MESSAGES = `select m.id from inbound_messages m where m.organization_id = :org and m.${THEIRS}`;
 const DEALS = `select d.id from crm_deals d where d.organization_id = :org and d.${THEIRS}`;
 
-/** Rows of one table that hold data about a contact. */
+/** Rows of one table with data about a contact. */
 interface PersonRows {
   /** Name of the part in a person's file. */
   part: string;
   table: string;
   /** SQL: condition on the table's rows `t`. */
   where: string;
-  /** SQL: further columns, such as names that the row has only as ids. */
+  /** SQL of further columns, such as the names of rows that are referenced by id. */
   more?: string;
-  /** Columns that say nothing about the person: internals, and data about members or other people. */
+  /** Columns that are left out, because they are internal or are about members or other people. */
   omit?: readonly string[];
 }
 
@@ -34,9 +34,8 @@ const name = (table: string, id: string, as: string, column = 'name') =>
 const campaign = name('campaigns', 'campaign_id', 'campaign_name');
 
 /**
- * Tables with data about contacts, in the order of the file that a person gets (`contacts.downloadData`). Deleting a contact
- * deletes or empties the same rows ({@link eraseTraces}, or the foreign key); `test/suites/erasure.test.ts` compares
- * the two.
+ * Tables with data about contacts, in the order of the data export for a person (`contacts.downloadData`). Deleting a contact
+ * deletes or empties the same rows, by {@link eraseTraces} or a foreign key; `test/suites/erasure.test.ts` checks this.
  */
 export const PERSON_ROWS: readonly PersonRows[] = [
   { part: 'contact', table: 'contacts', where: 't.id = any(cast(:contacts as uuid[]))' },
@@ -115,7 +114,7 @@ export const PERSON_ROWS: readonly PersonRows[] = [
     where: `(t.subject_type = 'direct_send' and t.subject_id in (${DIRECT_SENDS})
       or jsonb_typeof(t.payload -> 'samples') = 'array'
         and exists (select from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO}))`,
-    // The samples of a campaign are emails to several people.
+    // The samples of a campaign approval are emails to several people, so only those to this person are included.
     more: `case when t.subject_type = 'direct_send' then t.payload else jsonb_build_object('samples', (
         select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO})) end as content`,
     omit: ['payload', 'payload_hash', 'binding', 'preflight'],

@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { suppressedAmong } from './suppression-check.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** An answer that a person writes in a conversation. */
+/** Identifies an answer that a person writes, by its conversation. */
 export interface AnswerByHand {
   threadId: string;
   writtenAt: Date;
@@ -10,7 +10,7 @@ export interface AnswerByHand {
 
 /**
  * Returns the addresses that must get no email, as given, each with a reason for people. Such an address is suppressed,
- * or its owner has opted out or may have asked to stop.
+ * or its owner has opted out or may have asked to get no more emails.
  * @param answer an answer in a conversation that its writer has read. Doubtful requests to stop in this conversation do
  * not refuse the address
  */

@@ -4,7 +4,7 @@ import type { SuppressionSource } from '../../db/models/suppression.ts';
 import { addressKey, asciiHost } from '../../lib/address.ts';
 import type { Message } from '../../messages/index.ts';
 
-/** The entry that suppresses an address. */
+/** Suppression entry that applies to an address. */
 export interface SuppressionHit {
   id: string;
   kind: 'email' | 'domain';
@@ -17,8 +17,8 @@ export interface SuppressionHit {
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
 /**
- * Returns the id of an entry whose removal subscribes its contact again. Null for the entry of a host, and for an entry
- * that the person caused.
+ * Returns the entry's id if removing the entry subscribes its contact again, otherwise null. It does not for the entry
+ * of a host, or for one caused by the person's opt-out or complaint.
  */
 export function soleCause({ id, kind, source }: SuppressionHit): string | null {
   return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;
@@ -44,7 +44,7 @@ export const askedNow = (organization: string, email: string): string =>
 /**
  * Returns the suppressed addresses among the given ones, with the given spelling as the key. A domain entry covers
  * exactly its host, not subdomains. If both the address and its domain are listed, the address entry is returned.
- * Expired entries do not count.
+ * Expired entries are ignored.
  * @param now time for the expiry check, UTC
  */
 export async function suppressedAmong(

@@ -10,12 +10,12 @@ export const SUPPRESSION_FAULTS = ['empty', 'not_an_address', 'not_a_domain'] as
 /** Reason why a value of POST /suppressions was refused. */
 export type SuppressionFault = (typeof SUPPRESSION_FAULTS)[number];
 
-/** Pattern of the text that may precede a host: `@host`, `*@host`, `*.host`, a URL. */
+/** Matches what may precede a host in an entry: a URL scheme, and `@`, `*@` or `*.`. */
 const BEFORE_HOST = /^(?:https?:\/\/)?(?:\*?@|\*\.)?/;
 
 /**
- * Parses a value of POST /suppressions. A text with an `@` inside is one or several addresses; a bare host with or
- * without a leading `@` is a domain. For any other text, returns the reason of the refusal.
+ * Parses a value of POST /suppressions. A text with an `@` after its first character is one or several addresses. A
+ * bare host, also with a leading `@`, is a domain. For any other text, returns the reason of the refusal.
  */
 export function parseSuppression(value: string): SuppressionTarget[] | SuppressionFault {
   const emails = parseAddresses(value);

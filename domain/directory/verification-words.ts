@@ -4,7 +4,7 @@ import { message } from '../../messages/index.ts';
 /** Verdict on an address, as stored. */
 export type VerificationStatus = 'valid' | 'risky' | 'invalid' | 'unknown';
 
-/** Verdicts of known verification services, in their own words, each with the verdict that is stored. */
+/** Words that known verification services use for their verdicts, each with the verdict that is stored. */
 export const VERDICT_WORDS = {
   heron: { valid: 'valid', risky: 'risky', invalid: 'invalid', unknown: 'unknown' },
   zerobounce: {
@@ -12,7 +12,7 @@ export const VERDICT_WORDS = {
     invalid: 'invalid',
     'catch-all': 'risky',
     unknown: 'unknown',
-    // Mail to these addresses is delivered but harms the sender's reputation.
+    // Stored as `invalid`, because mail to a spam trap is delivered but harms the sender's reputation.
     spamtrap: 'invalid',
     abuse: 'risky',
     do_not_mail: 'risky',
@@ -39,7 +39,10 @@ export const VERDICT_WORDS = {
   emailable: { deliverable: 'valid', risky: 'risky', undeliverable: 'invalid', unknown: 'unknown' },
 } as const satisfies Record<string, Record<string, VerificationStatus>>;
 
-/** A verdict in the words of a service. Without a provider the word may be of any known service. */
+/**
+ * A verdict as a client states it, in the words of a verification service. Without a provider, the words of all known
+ * services are accepted.
+ */
 export interface StatedVerdict {
   verification_status?: string | undefined;
   verification_provider?: string | undefined;
@@ -55,7 +58,7 @@ function wordMap(words: Record<string, VerificationStatus>): Map<string, Verific
   return new Map(Object.entries(words).map(([word, status]) => [plainWord(word), status]));
 }
 
-/** Converts `Catch-All` to `catch_all`. */
+/** Normalizes the word of a service: `Catch-All` becomes `catch_all`. */
 function plainWord(word: string): string {
   return word
     .trim()
@@ -74,8 +77,8 @@ export function statedStatus({
 }
 
 /**
- * Returns problems of a verdict in words that no known service uses. `path` is the path of the object that contains the
- * verdict.
+ * Returns problems of a stated verdict: an unknown provider, or a word that the service does not use. `path` is the
+ * path of the object that contains the verdict.
  */
 export function verdictProblems(stated: StatedVerdict, path: string): Problem[] {
   const { verification_status: status, verification_provider: provider } = stated;
@@ -83,7 +86,7 @@ export function verdictProblems(stated: StatedVerdict, path: string): Problem[] 
   const words = provider === undefined ? ANY : WORDS.get(plainWord(provider));
   if (!words)
     problems.push({ path: `${path}.verification_provider`, message: message('field.choice', { choices: PROVIDERS }) });
-  // A word of an unknown service may be the word of any known service.
+  // For an unknown service, accepts the words of all known services.
   const known = words ?? ANY;
   if (status !== undefined && !known.has(plainWord(status)))
     problems.push({

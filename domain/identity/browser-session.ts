@@ -10,8 +10,8 @@ import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';
 type Needs = Pick<Deps, 'db' | 'config'>;
 
 /**
- * Time (ms) for which the previous cookie value stays valid, because two tabs may renew concurrently and a response
- * with a new cookie may be lost. A later use of the old value ends the session.
+ * Time (ms) for which the previous cookie value stays valid after a renewal. Two tabs may renew concurrently, and a
+ * response with a new cookie may be lost. A later use of the previous value ends the session.
  */
 const GRACE_MS = 60_000;
 
@@ -33,8 +33,8 @@ export async function browserSession(
 }
 
 /**
- * Returns the person of a browser's cookie. Null if the value was never issued, was replaced more than {@link GRACE_MS}
- * ago, or its session has ended.
+ * Returns the person to whom a browser's cookie belongs. Returns null if the value was never issued, was replaced more
+ * than {@link GRACE_MS} ago, or belongs to an ended session.
  */
 export async function browserActor(
   deps: Needs & Pick<Deps, 'clock'>,

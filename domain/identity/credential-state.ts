@@ -6,7 +6,7 @@ import type { Caller } from './resolve-actor.ts';
 /** Credential of an open connection: an API key or session by its id, an OAuth token by its hash. */
 export interface OpenCredential {
   kind: 'api_key' | 'session' | 'oauth';
-  /** Id of the key or session, or SHA-256 of the access token. */
+  /** Id of the key or session, or SHA-256 hash of the access token. */
   id: string;
 }
 
@@ -15,7 +15,7 @@ export function credentialKey({ kind, id }: OpenCredential): string {
   return `${kind}/${id}`;
 }
 
-/** Returns the rights of a caller as text that changes when they change. */
+/** Returns the rights of a caller as a text. Two texts are equal only if the rights are equal. */
 export function rightsOf({ actor, allowedIps }: Caller): string {
   if (actor.kind === 'api_key') return keyRights(actor.permissions, actor.allowedMailboxes ?? [], allowedIps);
   if (actor.kind === 'session') return sessionRights(actor.organizationId, [...actor.orgPermissions]);
@@ -35,8 +35,9 @@ function sessionRights(organizationId: string | null, permissions: readonly stri
 }
 
 /**
- * Returns the current rights of many credentials: by {@link credentialKey}, the text of {@link rightsOf}. Revoked,
- * deleted, expired and unknown credentials are missing, and keys and tokens of a workspace whose deletion is scheduled.
+ * Returns the current rights of many credentials, as a map from {@link credentialKey} to the text of {@link rightsOf}.
+ * Contains no revoked, deleted, expired or unknown credentials, and no keys and tokens of a workspace whose deletion is
+ * scheduled.
  */
 export async function credentialStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -63,7 +64,7 @@ export async function credentialStates(
   }
   if (sessions.length > 0) {
     const rows = await across(db, 'credential').sql(
-      // A session that is too old for its organization has no rights there, as in resolve-actor.ts.
+      // A session gives no rights in an organization that does not allow sessions of its age, as in resolve-actor.ts.
       `select s.id, m.organization_id, r.permissions from sessions s
        left join organizations o on o.id = s.organization_id
        left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id

@@ -4,8 +4,9 @@ import { render } from '../../messages/render.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { CODE_MINUTES, RESET_MINUTES } from './challenges.ts';
 
-/*
- * Emails about accounts and workspaces. They use the language of the recipient's account, or else of the request.
+/**
+ * Emails about accounts and workspaces. They use the language of the recipient's account. Without an account, they use
+ * the language of the request.
  */
 
 /** The account of an email's recipient. Undefined if the address has no account. */

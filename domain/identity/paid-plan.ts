@@ -5,8 +5,8 @@ import type { Deps } from '../platform/kernel/context.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Refuses paid features to a workspace on the free plan. Applies only with REQUIRE_PAID_PLAN. Otherwise every workspace
- * counts as paying.
+ * Refuses paid features to a workspace on the free plan. Applies only with REQUIRE_PAID_PLAN. Without this setting,
+ * every workspace can use them.
  * @throws AppError forbidden
  */
 export async function assertPaidPlan(

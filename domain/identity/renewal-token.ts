@@ -9,16 +9,16 @@ const MAC_BYTES = 16;
 type Secret = Pick<Config, 'AUTH_SECRET'>;
 
 /**
- * Holder of a renewal token: a client of the API (refresh token), or a browser (cookie value). A token is valid for its
- * own kind of holder only.
+ * Holder of a renewal token: an API client (refresh token) or a browser (cookie value). The token is not valid for the
+ * other kind of holder.
  */
 export type TokenHolder = 'client' | 'browser';
 
 /**
  * Returns a secret that renews a session: the session's id, 256 random bits, and a keyed hash. The hash proves that the
- * token was issued for its session, even if it was replaced many renewals ago. So nobody can end another person's
- * session with a forged old token.
- * @param random 32 bytes; random by default
+ * token was issued for its session, even if it was replaced many renewals ago. Therefore nobody can end another
+ * person's session with a forged old token.
+ * @param random 32 bytes. Default: random bytes
  */
 export function newRenewalToken(
   config: Secret,
@@ -30,7 +30,10 @@ export function newRenewalToken(
   return Buffer.concat([issued, macOf(config, keeper, issued)]).toString('base64url');
 }
 
-/** Returns the session that a token of this kind was issued for, at any time. Undefined for any other text. */
+/**
+ * Returns the session for which a token of this kind was issued, even if the session has ended or the token was
+ * replaced. Undefined for any other text.
+ */
 export function sessionOfToken(config: Secret, keeper: TokenHolder, token: string): string | undefined {
   const bytes = Buffer.from(token.slice(0, 200), 'base64url');
   if (bytes.length !== ID_BYTES + RANDOM_BYTES + MAC_BYTES) return undefined;

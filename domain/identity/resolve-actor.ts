@@ -38,7 +38,7 @@ export interface Origin {
 /** Resolves bearer credentials to actors. Create one per process. */
 export interface ActorResolver {
   /**
-   * @param identified called with the actor once it is known, even if the request is then refused
+   * @param identified called with the actor as soon as it is known, even if the request is refused afterwards
    * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed;
    * workspace_deletion_scheduled (403) for a key or token of a workspace that will be erased
    */
@@ -60,8 +60,8 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    // The start is measured before the look-up, so that a caller revoked right after the look-up is cached no longer
-    // than others.
+    // Measures the start before the look-up. Otherwise a caller who is revoked directly after the look-up would be
+    // cached for longer than {@link TRUST_MS}.
     const start = performance.now();
     const known = cache.get(hash);
     if (known) return known.caller;
@@ -106,7 +106,7 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
   };
 }
 
-/** Time of the erasure of a workspace; null if none is scheduled. */
+/** Scheduled time at which a workspace is erased. Null if no deletion is scheduled. */
 type Ending = Nullable<Columns<'organizations', 'deletion_scheduled_for'>>;
 
 const FIND_KEY = `
@@ -159,8 +159,8 @@ const FIND_TOKEN = `
 
 /**
  * Returns the caller of an access token. A token is valid while its grant is active and the granting person is a
- * member. It has those granted scopes that the application is still registered for, that the newest approval includes,
- * and that the person may still grant.
+ * member. Its scopes are limited to those for which the application is still registered, that the newest approval
+ * includes, and that the person may still grant.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });
@@ -186,7 +186,7 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
   };
 }
 
-/** A session with the person's role in its organization. The role is null without an organization. */
+/** A session with the person's role in the selected organization. The role is null if no organization is selected. */
 type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'created_at' | 'expires_at'> &
   Columns<'users', 'is_platform_admin'> &
   Nullable<
@@ -207,8 +207,8 @@ const FIND_SESSION = `
   where s.id = :sessionId and s.revoked_at is null`;
 
 /**
- * Returns the person of an open session, in the workspace it has selected. A session that is older than the workspace
- * allows acts in none; the person's other workspaces are not affected.
+ * Returns the person of an open session, in the workspace that the session has selected. If the session is older than
+ * the workspace allows, the person acts in no workspace. The person can still select another one.
  */
 export async function sessionCaller(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -14,8 +14,8 @@ interface SignedSessionToken {
 }
 
 /**
- * Signs a token of a session (HS256 over AUTH_SECRET). It contains only the session id; the rights are read from
- * PostgreSQL.
+ * Signs a token of a session (HS256 over AUTH_SECRET). It contains only the session id. The rights are read from
+ * PostgreSQL for each request.
  */
 export async function signSessionToken(
   config: Config,

@@ -34,7 +34,7 @@ export type SessionRow = Columns<
 >;
 
 /**
- * Signs a person in. The session selects the workspace used last, or else the person's first one.
+ * Signs a person in. The session selects the workspace that the person used last. Otherwise it selects their first one.
  * @param options.device token of a known or newly known device; stored as a hash
  */
 export async function openSession(
@@ -106,8 +106,8 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 }
 
 /**
- * Maximum number of renewals after which a browser's replaced token does not yet count as a copy; see {@link
- * refreshSession}.
+ * Maximum number of renewals after which the use of an already replaced browser token is not yet treated as a copy; see
+ * {@link refreshSession}.
  */
 const LATE_RENEWALS = 3;
 
@@ -130,9 +130,9 @@ interface RenewalRules {
 
 /**
  * Exchanges a refresh token for a new pair. A refresh token works once. A second use means that the token was copied,
- * so its session ends, even if the session was renewed since. With a grace time, requests of a browser may arrive in
- * any order. A token that was replaced a few renewals ago, the last of them within the grace time, is then only
- * refused.
+ * so its session ends, even if it was renewed in the meantime. With a grace time, concurrent requests of a browser may
+ * arrive in any order. A token that was replaced only a few renewals ago is then refused without ending the session, if
+ * the last renewal was within the grace time.
  * @param rules defaults to those of API clients, without a grace time
  * @throws AppError unauthorized
  */
@@ -179,8 +179,8 @@ function apiRules({ config }: Ctx): RenewalRules {
 }
 
 /**
- * Returns the session of a token that does not contain its session id. Finds only the current and the previous token of
- * a session.
+ * Returns the session of a token that does not contain its session id. Finds a session only by its current or previous
+ * token.
  */
 async function sessionOfHash(ctx: Ctx, hash: string): Promise<string | undefined> {
   const [row] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id'>>(

@@ -18,17 +18,18 @@ interface Rule {
 
 /** Rules for throttled attempts. */
 const RULES = {
-  /** Passwords that one source tried for one account. */
+  /** Password attempts from one source for one account. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: message('attempts.sign_in') },
   /**
-   * Passwords tried from one source for any account, right or wrong. Each costs tens of milliseconds of processor time.
+   * Password attempts from one source for any account, right or wrong. Each attempt costs tens of milliseconds of
+   * processor time.
    */
   sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, policy: 'sign-in', what: message('attempts.sign_in_source') },
-  // Limits against lists of stolen passwords. They allow for the mistakes in an office when everybody signs in for the
-  // first time.
-  /** Wrong passwords from one source, over all accounts that have not signed in from it. */
+  // The next two limits slow down attacks with lists of stolen passwords. They are high enough for the mistakes in an
+  // office where everybody signs in for the first time.
+  /** Wrong passwords from one source over all accounts, except accounts that have signed in from it before. */
   sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_failures') },
-  /** Wrong passwords from the /48 of an IPv6 address, counted like `sign_in_failures`. */
+  /** Wrong passwords from the /48 network of an IPv6 address, counted like `sign_in_failures`. */
   sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_in_site_failures') },
   /** Sign-ups requested from one source. */
   sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, policy: 'sign-up', what: message('attempts.sign_up_source') },
@@ -39,15 +40,15 @@ const RULES = {
     policy: 'password-reset',
     what: message('attempts.reset_source'),
   },
-  /** Password reset links that one source tried. */
+  /** Attempts from one source to use a password reset link. */
   reset_confirm_source: {
     limit: 100,
     windowMs: 60 * MINUTE_MS,
     policy: 'password-reset-confirm',
     what: message('attempts.reset_confirm_source'),
   },
-  // Each kind of email to an address has its own budget. So no inbox can be flooded, and requesting sign-ups in
-  // another's name does not block their password resets or invitations.
+  // Each kind of email to an address has its own limit. An attacker cannot flood an inbox, and cannot block a person's
+  // password resets or invitations by requesting sign-ups in their name.
   sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.sign_up_mail') },
   reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: message('attempts.reset_mail') },
   /** Invitations of one organization to one address. */
@@ -64,9 +65,9 @@ const RULES = {
     policy: 'workspaces',
     what: message('attempts.organizations'),
   },
-  /** Exports of one workspace. Each reads all its rows. */
+  /** Exports of one workspace. Each export reads all rows of the workspace. */
   workspace_exports: { limit: 3, windowMs: DAY_MS, policy: 'exports', what: message('attempts.workspace_exports') },
-  /** Current passwords that a person tried in order to change the password. */
+  /** Attempts of a person to enter their current password, in order to change it or to delete the account. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, policy: 'password', what: message('attempts.password') },
   /** Self-registrations of OAuth clients from one source. A setting overrides the limit. */
   client_registrations: {
@@ -77,13 +78,15 @@ const RULES = {
   },
 } as const satisfies Record<string, Rule>;
 
-/** Number of wrong passwords for one account, from all sources, after which each further attempt has to wait. */
+/**
+ * Number of wrong passwords for one account, from all sources. Once it is exceeded, each further attempt has to wait.
+ */
 const FREE_GUESSES = 10;
 /** Wait (ms) after the first wrong password above `FREE_GUESSES`. It doubles with each further wrong password. */
 const FIRST_WAIT_MS = 1_000;
-/** Maximum wait (ms) after a wrong password. */
+/** Maximum wait (ms) between two attempts. */
 const LONGEST_WAIT_MS = 15 * MINUTE_MS;
-/** Time (ms) without a wrong password after which earlier wrong passwords no longer count. */
+/** Time (ms) without a wrong password, after which earlier wrong passwords are forgotten. */
 const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
 
 /** Time (ms) for which a source is remembered after an account has signed in from it. */
@@ -96,8 +99,8 @@ function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject:
 }
 
 /**
- * Counts one attempt in PostgreSQL immediately, outside any transaction of the caller. So every process sees the count,
- * a restart keeps it, and a failing attempt cannot roll it back.
+ * Counts one attempt in PostgreSQL immediately, outside any transaction of the caller. Therefore every process sees the
+ * count, a restart keeps it, and a failing attempt cannot roll it back.
  * @param limit replaces the rule's limit; 0 is unlimited
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
@@ -124,9 +127,10 @@ export async function throttle(
 }
 
 /**
- * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further attempt has to
- * wait, longer each time, so even many addresses together can try only about a hundred passwords a day. An attempt that
- * comes too early is refused and not counted. Counts immediately and outside any transaction, like {@link throttle}.
+ * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} attempts each further one has
+ * to wait, and each wait is longer. Even from many addresses, only about a hundred passwords can be tried in a day. An
+ * attempt that comes too early is refused and not counted. Counts immediately and outside any transaction, like {@link
+ * throttle}.
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
 export async function throttleGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
@@ -166,7 +170,7 @@ export async function resetThrottle({ db }: Pick<Deps, 'db'>, rule: ThrottleRule
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }
 
-/** Subtracts one counted attempt. Call it when the counted failure did not happen. */
+/** Subtracts one counted attempt. Call it when an attempt that was already counted must not be counted after all. */
 export async function returnAttempt({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').sql(
     'update auth_throttles set attempts = greatest(attempts - 1, 0) where key = :key returning 1',

@@ -3,7 +3,7 @@ import { namesOf } from '../../lib/permissions.ts';
 import type { Ctx } from '../platform/kernel/context.ts';
 import { scopeName } from './scopes.ts';
 
-/** Person and workspace of a credential, and its scopes. */
+/** Person, workspace and scopes of the API key, application or session that sent the request. */
 interface Identity {
   userId: string | null;
   email: string | null;
@@ -11,13 +11,13 @@ interface Identity {
   lastName: string | null;
   organizationId: string | null;
   organizationName: string | null;
-  /** True in a test workspace, whose emails never leave. */
+  /** True in a test workspace, whose emails are never sent to anybody. */
   isTest: boolean;
-  /** Scopes of the credential. Empty for a session, whose rights depend on the person's role. */
+  /** Scopes of the API key or application. Empty for a session, whose rights depend on the person's role. */
   scopes: string[];
 }
 
-/** Returns person, workspace and scopes of the caller's credential. */
+/** Returns the person, workspace and scopes of the caller. */
 export async function whoAmI({ db, actor }: Pick<Ctx, 'db' | 'actor'>): Promise<Identity> {
   const { userId, organizationId, permissions } = actor;
   const all = across(db, 'credential');

@@ -1,6 +1,6 @@
 import { TokenizerMode, type Tokenizer } from 'parse5';
 
-/** Elements whose content is text even if it looks like markup, with their tokenizer states. */
+/** Elements whose content is always text, even if it looks like markup, with the tokenizer state for it. */
 const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
   ['title', TokenizerMode.RCDATA],
   ['textarea', TokenizerMode.RCDATA],
@@ -15,7 +15,7 @@ const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
 
 /**
  * Sets the tokenizer's mode for the content of the element that was just opened, as HTML requires. parse5's tree
- * builder sets the mode itself, but a tokenizer alone reads all content as markup.
+ * builder sets the mode itself, but a tokenizer without it reads all content as markup.
  */
 export function setTokenizerMode(tokenizer: Tokenizer, tagName: string): void {
   const mode = RAW_TEXT_MODES.get(tagName);

@@ -3,8 +3,8 @@ import { message } from '../../messages/index.ts';
 
 /**
  * Refuses to overwrite another person's change: throws if the row was updated after the caller read it. `expected` is
- * the `updated_at` that the caller has read; null means that the row did not exist. Without `expected` no check is
- * made.
+ * the `updated_at` that the caller read; null means that there was no row. If `expected` is undefined, nothing is
+ * checked.
  * @param updatedAt current value of the row, which the caller's transaction has locked
  * @throws AppError conflict
  */

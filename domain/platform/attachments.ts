@@ -20,7 +20,7 @@ export const MAX_ATTACHMENTS = 10;
 /** Endings of file names that mail servers refuse because the files can run code. */
 const REFUSED_ENDINGS =
   /\.(?:ade|adp|apk|app|bat|chm|cmd|com|cpl|dll|dmg|exe|hta|ins|iso|isp|jar|jse?|lib|lnk|mde|ms[cipt]|nsh|pif|ps1|scr|sct|shb|sys|vbe?|vbs|vxd|ws[cfh]|xll)$/i;
-/** Media types that would be read as messages or as further parts. */
+/** Media types refused for attachments, because mail programs would read them as messages or as further parts. */
 const REFUSED_TYPES = /^(?:message|multipart)\//i;
 
 /**
@@ -80,8 +80,8 @@ export async function storeAttachments(
 export type FetchedFiles = ReadonlyMap<string, Buffer>;
 
 /**
- * Thrown when a transaction needs files outside PostgreSQL. The caller then fetches the files without a lock and
- * repeats the transaction.
+ * Thrown when a transaction needs files that are stored outside PostgreSQL. {@link withFiles} then fetches the files
+ * and repeats the transaction.
  */
 class FilesNotLoaded extends Error {
   readonly blobIds: readonly string[];

@@ -12,9 +12,9 @@ import type { Tx } from './kernel/transact.ts';
  */
 export const CHUNK_BYTES = 256 * 1024;
 
-/*
- * Stores a file in PostgreSQL, in the transaction of the row that it belongs to, so that neither exists without the
- * other. If BLOB_PROVIDER names another store, a worker moves the file there afterwards.
+/**
+ * A file is first stored in PostgreSQL, in the same transaction as the row that refers to it, so that neither exists
+ * without the other. If BLOB_PROVIDER names another store, a worker moves the file there afterwards.
  */
 
 /**
@@ -26,7 +26,7 @@ export async function storeBlob(tx: Tx, file: string | FileHandle, size: number)
   return storeChunks(tx, chunks as AsyncIterable<Buffer>, size);
 }
 
-/** Yields an open file from its beginning. A stream would close the file when it is destroyed. */
+/** Yields the bytes of an open file from its beginning. A stream is not used, because it would close the file. */
 async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
   for (let position = 0; ;) {
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(CHUNK_BYTES), position });

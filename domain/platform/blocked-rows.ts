@@ -6,21 +6,21 @@ import type { WorkflowContract } from '../../workflows/contract.ts';
 import type { BlockedRuns, DeadLetterKind } from './kernel/tx.ts';
 import type { Tx } from './kernel/transact.ts';
 
-/** Table whose rows belong to workflows of one kind, with the column that marks a workflow as blocked. */
+/** Table with one row per workflow of a kind, and the column that marks the row's workflow as blocked. */
 export interface MarkedRow
   extends Pick<DeadLetterKind, 'taskType' | 'restricted'>, Partial<Pick<DeadLetterKind, 'retry'>> {
   table: OrgTable;
-  /** Column of the id in the workflow id. Default: `id`. */
+  /** Column whose value is the variable part of the workflow id. Default: `id`. */
   key?: string | undefined;
   /** SQL condition that the workflow of a row has not ended. */
   open: string;
-  /** Column of the mark. Default: `blocked_reason`. */
+  /** Column that marks a workflow as blocked. Default: `blocked_reason`. */
   mark?: string;
   /** True if marking also sets `updated_at`. */
   isStamped?: true;
   /** Name of the retry signal. Default: `retry`. */
   signal?: string;
-  /** Writes further changes in the transaction that sets the mark. */
+  /** Writes further changes in the transaction that marks a workflow as blocked. */
   andThen?(tx: Tx, taskId: string, reason: Message): Promise<void>;
 }
 

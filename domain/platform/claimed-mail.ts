@@ -1,7 +1,7 @@
 import { MailFailure, type SystemMessage } from '../../lib/mail/index.ts';
 import type { Ctx } from './kernel/context.ts';
 
-/** Row of a mail that only the caller's attempt may send. */
+/** Row of a mail that the caller has claimed and only the caller may send. */
 interface ClaimedRow {
   update(fields: { state: 'sent' | 'refused' | 'uncertain'; settled_at: Date }): PromiseLike<unknown>;
   delete(): PromiseLike<unknown>;

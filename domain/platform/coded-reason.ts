@@ -1,7 +1,7 @@
 import type { Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** Code and values of a reason; null if there is no reason. */
+/** Fields with the code and values of a reason. Null if there is no reason. */
 type CodedReason<Reason extends Message | null> = {
   reason_code: string | (Reason & null);
   reason_values: Message['values'] | (Reason & null);

@@ -14,16 +14,16 @@ export const FAILED_DIRECT_EMAIL = 'direct_email';
 export const REFUND = 'order_refund';
 /** A renewal of a managed domain that failed and needs a person. Replaying the dead letter repeats the renewal. */
 export const RENEWAL = 'domain_renewal';
-/** An email that may have been sent. Replaying the dead letter means that a person decides to resend the email. */
+/** An email that may have been sent. A person who replays the dead letter decides to send the email again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 
-/** Objects that an order of mailboxes created at its provider and could not remove. */
+/** Objects that an order of mailboxes created at the provider and that could not be removed. */
 export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
 /** A delivery that a provider refused, or did not answer for too long. */
 export const INTEGRATION_DELIVERY = 'integration_delivery';
 /**
- * Deliveries dropped because an account was not reconnected. The dead letter only informs, and a person marks it as
+ * Deliveries dropped because an account was not reconnected. The dead letter cannot be replayed; a person marks it as
  * done.
  */
 export const INTEGRATION_BACKLOG = 'integration_backlog';
@@ -32,11 +32,11 @@ export const INTEGRATION_WEBHOOK = 'integration_webhook';
 /** Deliveries of a connection whose workflow kept failing. */
 export const INTEGRATION_RUN = 'integration_run';
 
-/** The replay of a goal that kept failing. */
+/** A replay of a goal that failed repeatedly. */
 export const REPLAY = 'goal_replay';
 /**
- * An event that a goal's replay skipped because it kept failing. Replaying the dead letter replays the goal at the
- * event's time.
+ * An event that a goal's replay skipped because it kept failing. Replaying the dead letter replays the goal for the
+ * time of that event.
  */
 export const REPLAY_EVENT = 'goal_replay_event';
 
@@ -50,7 +50,7 @@ interface NewDeadLetter {
   /** Id of the row that the work belongs to. */
   taskId: string;
   taskType: string;
-  /** Ids by which the failed work is found. */
+  /** Ids of the rows that the failed work is about. */
   payload: Record<string, string | null>;
   /** Reason of the failure. */
   error: Message;

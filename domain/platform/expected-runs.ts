@@ -8,27 +8,29 @@ import type { SignalPayload, WorkflowContract } from '../../workflows/contract.t
 import type { ExpectedRuns } from './kernel/tx.ts';
 
 /**
- * Table whose rows belong to workflows of a family. Each row that meets the SQL condition `open` must have an open
+ * Table with rows that need a workflow of a family. Each row that meets the SQL condition `open` must have an open
  * workflow.
  */
 export interface RunRows {
   table: OrgTable;
   /**
-   * Column of the id. Default: `id`. A workflow id with several parts takes each part from the column of the same name.
+   * Column of the id. Default: `id`. If the workflow id has several parts, each part is the value of the column with
+   * the same name.
    */
   key?: string;
   open: string;
-  /** Columns of search attributes that do not follow from the arguments. */
+  /** Columns with the values of search attributes that are not workflow arguments. */
   attributes?: Readonly<Partial<Record<keyof Attributes, string>>>;
 }
 
-/** A custom query for the workflows that must be open. */
+/** Custom query for the workflows of a family that must be open. */
 export interface RunQuery {
   /**
-   * SQL select of the workflow's arguments. Must end so that `and`, a condition on the key and `order by` can follow.
+   * SQL query that selects the workflows' arguments. It must end with a WHERE clause, because `and`, a condition on the
+   * key and `order by` are appended.
    */
   rows: string;
-  /** Columns of the parts of the workflow id, in their order. */
+  /** Columns whose values are the parts of the workflow id, in order. */
   keys: readonly string[];
   /** Query of one page. Defaults to `rows` with a limit. `:after` and `:limit` are bound. */
   pageSql?: string;
@@ -74,8 +76,7 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
 }
 
 /**
- * Returns SQL for the parts of a position. A missing part becomes the lowest id, so that a search can begin with some
- * parts only.
+ * Returns SQL that splits a position into the parts of a workflow id. A missing part becomes the lowest possible id.
  */
 function partsOf(position: string, keys: readonly string[]): string {
   return keys

@@ -36,7 +36,7 @@ function perMinute({ rate_limit_per_minute: limit }: KeyLimits): number {
   return limit || DEFAULT_KEY_RATE;
 }
 
-/** Returns true if a given list permits more than the caller's own list. An empty list permits all. */
+/** Returns true if the list `given` permits more than the list `held`. An empty list permits everything. */
 function beyond(
   held: readonly string[],
   given: readonly string[],

@@ -1,8 +1,8 @@
 import type { Tx } from './kernel/transact.ts';
 
 /**
- * Stores the order of rows with a position: the ids get positions from `first` on without gaps. Writes only rows whose
- * position changes.
+ * Stores the order of rows that have a position column. The ids get consecutive positions from `first` on. Writes only
+ * rows whose position changes.
  */
 export async function storePositions(
   tx: Tx,
@@ -19,7 +19,7 @@ export async function storePositions(
   );
 }
 
-/** Returns the ids with `id` moved to an index. An index past the end moves it to the end. */
+/** Returns the ids with `id` moved to an index, or to the end if the index is too large. */
 export function movedTo(ids: readonly string[], id: string, index: number): string[] {
   const order = ids.filter((other) => other !== id);
   order.splice(index, 0, id);

@@ -9,9 +9,9 @@ import { message } from '../../messages/index.ts';
 import { DEFAULT_KEY_RATE, freerLimits, type KeyLimits } from './key-limits.ts';
 import type { Actor } from './kernel/actor.ts';
 
-/*
- * Nobody can grant more rights than they have, by any route: keys, applications, grants, roles, invitations, policies,
- * approvals, automations and steps. `beyondHeld` compares the rights; test/suites/handed-out.test.ts checks all routes.
+/**
+ * Nobody can grant more rights than they have, by keys, applications, grants, roles, invitations, policies, approvals,
+ * automations or campaign steps. `beyondHeld` compares the rights; test/suites/handed-out.test.ts checks all routes.
  */
 
 /** Right that an action requires: a permission of a person, or a scope of a key or application. */
@@ -45,13 +45,13 @@ const AUTHOR_RIGHTS = {
 /** Name of a right that an action of an automation may require. */
 export type ActionRight = keyof typeof AUTHOR_RIGHTS;
 
-/** Rights that an actor grants. An absent part is not granted. */
+/** Rights that an actor wants to grant. An absent field grants nothing. */
 export interface GivenRights {
   /** Permissions of a role. */
   permissions?: readonly string[];
   /** True for the role of an owner. */
   isOwner?: boolean;
-  /** Scopes of a key, an application or a grant: a mask of lib/permissions.ts. */
+  /** Scopes of a key, an application or a grant, as a bit mask (lib/permissions.ts). */
   scopes?: number;
   /** Limits of a key. */
   limits?: KeyLimits;
@@ -66,7 +66,7 @@ interface HeldRights {
   isCredential: boolean;
   permissions: ReadonlySet<string>;
   isOwner: boolean;
-  /** Scopes that the actor may grant: a mask of lib/permissions.ts. */
+  /** Scopes that the actor may grant, as a bit mask (lib/permissions.ts). */
   scopes: number;
   /** Limits of a key or grant; null for people and for the system. */
   limits: KeyLimits | null;
@@ -134,8 +134,8 @@ export function approverPermissions(capability: Capability): OrgPermission[] {
 /**
  * Reads the actor's current rights. The rights loaded with the request may be outdated: a key is cached for a short
  * time, and a role may change during the request.
- * @throws AppError unauthorized when the acting key or grant was just revoked; otherwise a thief could still create a
- * credential that outlives it
+ * @throws AppError unauthorized when the acting key or grant was just revoked; a stolen key could otherwise still
+ * create a credential that stays valid
  */
 export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights> {
   if (actor.kind === 'system') return INSTALLATION;
@@ -185,7 +185,7 @@ const INSTALLATION: HeldRights = {
   limits: null,
 };
 
-/** Limits of a grant, which only the rate restricts. */
+/** Limits of an OAuth grant. Only its request rate is limited. */
 const GRANT_LIMITS: KeyLimits = {
   allowed_ips: [],
   allowed_email_accounts: [],

@@ -1,6 +1,6 @@
 /**
- * Converts external text into text that PostgreSQL can store: without NUL and lone surrogates, composed (NFC), at most
- * `max` characters.
+ * Converts external text into text that PostgreSQL can store. Removes NUL and lone surrogates, composes it (NFC), and
+ * cuts it after `max` characters.
  */
 export function storableText(text: string, max: number): string {
   return text

@@ -3,10 +3,10 @@ import { message } from '../../messages/index.ts';
 import type { Actor } from './kernel/actor.ts';
 import type { Tx } from './kernel/tx.ts';
 
-/*
- * The state of a workspace whose deletion is scheduled: it can be read and kept, and starts and sends nothing. Checked
- * where callers are admitted, where a campaign is activated, where an approval is executed, and where an email is
- * claimed.
+/**
+ * A workspace whose deletion is scheduled can be read, and the deletion can be cancelled, but it starts and sends
+ * nothing. This is checked when a request is authorized, a campaign is activated, an approval is executed, and an email
+ * is claimed.
  */
 
 /** SQL condition: the deletion of the organization `:org` is scheduled. */
@@ -22,8 +22,9 @@ export function assertWorkspaceStays({ workspaceEndsAt: at }: Pick<Actor, 'works
 }
 
 /**
- * Variant of {@link assertWorkspaceStays} for work whose caller was admitted earlier, or has none. Asks the database, and
- * locks the workspace against the request of its deletion, until the transaction ends.
+ * Variant of {@link assertWorkspaceStays} for work without a caller, or whose caller was authorized earlier. Queries
+ * the database, and locks the workspace until the transaction ends, so that its deletion is not scheduled in the
+ * meantime.
  * @throws AppError workspace_deletion_scheduled
  */
 export async function assertOwnWorkspaceStays(tx: Tx): Promise<void> {

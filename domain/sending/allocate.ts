@@ -45,8 +45,8 @@ export interface Candidate {
 }
 
 /**
- * The allocator's answer: a slot, a later time for the next request, a hold until a change, or never. `concerns` names
- * the other contacts with the same answer: all of the campaign, or only those like this one.
+ * Answer of the allocator to one contact: a slot, a later time to ask again, a wait for a mailbox, or a final refusal.
+ * `concerns` is `campaign` if all contacts of the campaign get the same answer.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -54,20 +54,19 @@ export type Allocation =
   | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
 
-/**
- * A daily limit that many contacts may wait for: the campaign's, its new-lead limit, or the limit of a conversation's
- * mailbox.
- */
+/** Daily limit that many contacts may wait for: the campaign's limit, its limit of new leads, or a mailbox's limit. */
 export type QueueKind = 'campaign' | 'newLeads' | 'mailbox';
 
-/** Queue of contacts refused by a daily limit: `perDay` emails may be sent on each day from `from` on. */
+/**
+ * Queue of contacts refused by a daily limit. From the day `from` on, `perDay` of them can be sent an email each day.
+ */
 export interface DailyQueue {
   kind: QueueKind;
   from: Date;
   perDay: number;
 }
 
-/** Reason shown for a lead that waits in such a queue. */
+/** Message shown for a lead that waits because of a daily limit, by kind of limit. */
 export const LIMIT_REACHED = {
   campaign: 'wait.limit_campaign',
   newLeads: 'wait.limit_new_leads',
@@ -92,16 +91,20 @@ export interface ReservedQuota {
 }
 
 const NO_RESERVATION: ReservedQuota = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
-/** Maximum delay (ms) before asking again for reserved quota. The reserved emails may be sent or held by then. */
+/**
+ * Maximum delay (ms) before a contact refused because of reserved quota asks again. The reserved emails may be sent or
+ * held by then.
+ */
 const RESERVATION_MS = HOUR_MS;
-/** Minimum delay (ms) before asking again for reserved quota. */
+/** Minimum delay (ms) before a contact refused because of reserved quota asks again. */
 const MIN_RESERVATION_MS = 5 * MINUTE_MS;
 
 /**
- * Period (ms) over which contacts that wait for another day are spread, so that they do not all ask in the same second.
+ * Period (ms) over which the retries of contacts that wait for another day are spread, so that they do not all ask in
+ * the same second.
  */
 const SPREAD_MS = 60_000;
-/** Maximum growth of a minimum gap, as a share of the gap. */
+/** Maximum random extension of the minimum gap between two emails of a mailbox, as a share of the gap. */
 const SPREAD_SHARE = 0.2;
 /** Delay (ms) before asking again when another transaction has locked the mailboxes. */
 const CONTENDED_MS = 1_000;
@@ -173,7 +176,7 @@ interface Round extends CampaignInEffect {
   newRoom: number;
   kept: ReservedQuota;
   decided: Decided;
-  /** Seats found so far, by provider family; `''` means any family. */
+  /** Candidate mailboxes found so far, by mail provider (`gmail`, `outlook`, `other`); `''` means any provider. */
   pools: Map<string, Pool>;
   slots: Record<string, unknown>[];
   changes: CounterChange[];
@@ -184,7 +187,8 @@ interface Pool {
   /** True when no other mailbox of the pool is free within the horizon. */
   isAll: boolean;
   /**
-   * Time at which another mailbox of the pool is free; null until queried. No more seats are locked after the query.
+   * Time at which another mailbox of the pool is free; null until queried. After the query no more mailboxes are
+   * locked.
    */
   rest: { at: Date | null } | undefined | null;
 }
@@ -200,7 +204,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   if ('later' in wish) {
     if (on.from > round.tx.now.getTime() + round.horizonMs)
       return { kind: 'later', at: new Date(on.from), why: message('wait.window_closed'), concerns: 'campaign' };
-    // Only this contact may have to wait for another day, because of its preferred hours.
+    // Concerns only this contact: its preferred hours may lie on another day.
     if (wished >= on.until) return nextDay(round, candidate, message('wait.other_day'), 'contact', wish.later);
     const concerns = round.settings.send_time_optimization.enabled ? 'contact' : 'campaign';
     return { kind: 'later', at: wish.later, why: message('wait.later'), concerns };
@@ -234,7 +238,8 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
     spent &&= found.spent;
     soonest = Math.min(soonest, found.soonest);
   }
-  // If mailboxes still have quota, the reason may be this contact's preferred hours, which others do not share.
+  // While mailboxes have quota, this contact's preferred hours may be the reason, and other contacts may have other
+  // hours.
   const optimized = round.settings.send_time_optimization.enabled;
   const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
@@ -302,15 +307,13 @@ async function inPool(
   };
 }
 
-/**
- * Returns the time (epoch ms) at which unused reserved quota may go to other contacts, after its contacts have asked.
- */
+/** Returns the time (epoch ms) from which unused reserved quota may be given to other contacts. */
 function reservedUntil({ tx, kept }: Round): number {
   const now = tx.now.getTime();
   return Math.min(Math.max(kept.until + CONTENDED_MS, now + MIN_RESERVATION_MS), now + RESERVATION_MS);
 }
 
-/** Returns the least loaded seat that is free at the wished time, otherwise the seat that is free first. */
+/** Returns the least loaded mailbox that is free at the wished time, otherwise the mailbox that is free first. */
 function best(
   round: Round,
   candidate: Candidate,
@@ -338,8 +341,8 @@ function best(
 }
 
 /**
- * Returns the seat's slot for a contact within the horizon, or the time of a later one (epoch ms; Infinity if not
- * today).
+ * Returns the mailbox's slot for a contact if it lies within the horizon, otherwise the time (epoch ms) of a later
+ * slot. The time is Infinity if no slot is left today.
  */
 function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' | 'later'; at: number } {
   if (seat.given >= shareOf(round, seat)) return { kind: 'later', at: Infinity };
@@ -375,15 +378,15 @@ function mostOf({ campaign, level }: Round): number {
 }
 
 /**
- * Returns the time (ms) by which each gap may grow without losing an email: the open time of the day not needed for
- * gaps, per email.
+ * Returns the time (ms) that can be added to each gap without sending fewer emails. This is the day's sending time that
+ * the minimum gaps leave unused, divided by the number of emails.
  */
 function slack(round: Round, seat: Seat): number {
   const { on, tx, room } = round;
   const schedule = compileSchedule(round.schedule);
   const day = { open: 0, left: 0, taken: 0 };
-  // The campaign's day may span two or three UTC days, each with its own cap. A UTC day whose cap is used up adds no
-  // open time.
+  // The campaign's day may overlap two or three UTC days, each with its own mailbox limit. A UTC day whose limit is
+  // used up adds no sending time.
   let from = Math.max(tx.now.getTime(), on.from);
   while (from < on.until) {
     const until = Math.min(on.until, nextUtcMidnight(from));
@@ -436,7 +439,10 @@ function nextDay(
   return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
 }
 
-/** Answers a contact refused by a daily limit with its queue: only `perDay` contacts can be served on the next day. */
+/**
+ * Returns the answer for a contact refused by a daily limit. It names the queue, because only `perDay` contacts can be
+ * served on the next day.
+ */
 function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
   const refusal = nextDay(round, candidate, message(LIMIT_REACHED[kind]), kind === 'mailbox' ? 'contact' : 'campaign');
   if (refusal.kind !== 'later' || !round.tomorrow) return refusal;

@@ -139,7 +139,7 @@ interface ApprovalChanges {
 }
 
 /**
- * Compares an email before its sending with its approval: sender, mail server, text, settings, and the values of its
+ * Compares an email with its approval before it is sent: sender, mail server, text, settings, and the values of its
  * lead.
  * @returns undefined if nothing differs or no approval was needed
  */

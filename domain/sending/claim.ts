@@ -62,15 +62,15 @@ export async function claimSend(
 ): Promise<Exclude<Claim, { kind: 'changed' }>> {
   const claim = await withFiles(ctx, (fetched) => claimLocked(ctx, sendId, acquire, fetched));
   if (claim.kind !== 'changed') return claim;
-  // The subject is locked before its emails, so it is read in a separate transaction. If the process dies before the
-  // claim, the email stays reserved and the next attempt claims it.
+  // Stops the campaign, lead or direct send in a separate transaction, because writers lock it before its emails. If
+  // the process dies here, the email stays reserved and the next attempt claims it.
   await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
   return { kind: 'gone', outcome: 'not_as_approved' };
 }
 
 /**
- * Returns true if a campaign email is due and nothing but its mail host (host:port) seems to keep it from being claimed.
- * One read without locks: the claim decides, once the host has a permit.
+ * Returns true if a campaign email is due and probably needs only a free connection of its mail host (host:port). Reads
+ * without locks, so the claim checks the email again.
  */
 export async function waitsForHost(ctx: Ctx, sendId: string, host: string): Promise<boolean> {
   const now = ctx.clock.now().getTime();
@@ -247,11 +247,12 @@ async function failTest(tx: Tx, sendId: string, detail: Message): Promise<Claim>
 }
 
 /**
- * Locks the enrollment, direct send or test run before the send, in the order used by all writers. Claims of a mailbox
- * follow each other.
+ * Locks the enrollment, direct send or test run before the send, in the order used by all writers. Allows only one
+ * claim at a time per mailbox.
  */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
-  // An email belongs to one of the three. One statement locks all, because most emails belong to campaigns.
+  // An email belongs to an enrollment, a direct send or a test run. One statement locks all three, because most emails
+  // belong to campaigns.
   const lock = tx.org.sql(
     `select (select e.id from enrollments e where e.organization_id = :org
          and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update) as enrollment,
@@ -294,15 +295,16 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 
 /**
  * Handles an email claimed by another attempt. If that worker died before the end of the message, the email returns to
- * its slot and the attempt does not count. The result is then undefined and the claim continues. If the message may
- * have ended, the caller must find out the result.
+ * its slot and the attempt does not count. The result is then undefined and the claim continues. If the whole message
+ * may have been submitted, the caller must find out if it was sent.
  */
 async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
   if (send.handover === 'pending') {
-    // Removes the token, so that an attempt wrongly presumed dead cannot mark the handover and cannot end its message.
+    // Removes the token, so that an attempt wrongly presumed dead can neither record the end of its message nor submit
+    // it.
     const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
     await tx.org
       .table('sends')

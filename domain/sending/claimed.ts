@@ -75,7 +75,7 @@ export interface ClaimRow {
   asked: boolean;
 }
 
-/** An email that this worker alone may deliver. */
+/** A claimed email. Only this worker may deliver it. */
 export interface ClaimedSend {
   kind: 'claimed';
   sendId: string;
@@ -116,10 +116,7 @@ export type Claim =
    */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
-/**
- * Builds a successful claim from its row and from `parts`, whose sources differ between campaign emails and direct
- * sends.
- */
+/** Builds a successful claim. `parts` are the values that campaign emails and direct sends take from different rows. */
 export function buildClaim(
   row: ClaimRow & { mailbox: Json },
   parts: Omit<ClaimedSend, 'kind' | 'sendId' | 'attempts' | 'mailbox'>,

@@ -20,9 +20,9 @@ interface Unwritten {
 const CODE = 'composition_failed';
 
 /**
- * Blocks the contact of an email that cannot be composed. Sending it with gaps would embarrass the sender, and failing
- * the lead would lose a contact because of a typing error. Also releases the slot. The email is retried when a step or
- * variant of the campaign changes, or when a person requests it.
+ * Blocks the contact of an email that cannot be composed. Sending it with missing values would embarrass the sender,
+ * and failing the lead would lose a contact because of a typing error. Also releases the slot. The email is retried
+ * when a step or variant of the campaign changes, or when a person requests it.
  * @param detail fault in the email, for the author
  */
 export async function blockComposition(tx: Tx, email: Unwritten, detail: Message): Promise<void> {

@@ -41,7 +41,10 @@ export interface DeliverParts {
  * Delay (ms) before checking an email claimed by another worker again. In most cases the email is settled by that time.
  */
 const RECHECK_MS = 15_000;
-/** Delay (ms) before retrying an email whose mark could not be stored because the database was briefly unavailable. */
+/**
+ * Delay (ms) before retrying an email that was not submitted, because the database was unavailable and the submission
+ * could not be recorded.
+ */
 const WITHHELD_RETRY_MS = 5_000;
 /** Delay (ms) before retrying with a new access token after the server refused the old one. */
 const NEW_ACCESS_MS = 1_000;
@@ -63,12 +66,13 @@ export async function deliverSend(
   sendId: string,
   mailboxId: string | null = null,
 ): Promise<Delivery> {
-  // Takes the permit before the claim. An email that waits for its mail host is not claimed and can still be released.
+  // Takes the permit before the claim, so that an email that waits for its mail host is not claimed and can still be
+  // released.
   const permit = new HostPermit(parts.smtp, organizationOf(ctx));
   try {
     const host = mailboxId && lastMailHost(mailboxId);
     const refusal = host ? await permit.wait(host) : undefined;
-    // Otherwise the email is claimed without a permit: it may be released, or left by a dead worker.
+    // Otherwise claims the email without a permit, because it may be released, or left by a dead worker.
     if (refusal !== undefined && (await withCostPath('claim', () => waitsForHost(ctx, sendId, host!))))
       return { outcome: 'host_busy', retryInMs: refusal };
     for (;;) {
@@ -89,7 +93,7 @@ export async function deliverSend(
   }
 }
 
-/** The permit of one email, of the mail host (host:port) that it was last asked for. */
+/** Permit of one email for a connection to its mail host (host:port). */
 class HostPermit {
   readonly #smtp: SmtpSender;
   readonly #organizationId: string;
@@ -101,7 +105,7 @@ class HostPermit {
     this.#organizationId = organizationId;
   }
 
-  /** Takes a permit if one is free. Returns true if the email has one of this host. */
+  /** Takes a permit if one is free. Returns true if the email then has a permit for this host. */
   takeNow(host: string): boolean {
     if (this.#held?.host === host) return true;
     // The mailbox has moved to another host.
@@ -122,7 +126,7 @@ class HostPermit {
     return undefined;
   }
 
-  /** Returns the time (ms) after which to retry, if the host has refused a permit already. */
+  /** Returns the delay (ms) before the next request if the host has refused a permit already, otherwise undefined. */
   retryInMs(host: string): number | undefined {
     return this.#refused?.host === host ? this.#refused.retryInMs : undefined;
   }
@@ -133,7 +137,7 @@ class HostPermit {
   }
 }
 
-/** @param until deadline for the network, on the clock of `performance` */
+/** @param until latest time of network access, on the clock of `performance` */
 async function submitEmail(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
@@ -166,8 +170,8 @@ async function submitEmail(
   });
   const answeredAt = ctx.clock.now();
   permit.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
-  // Retries while this attempt may hold the claim. After that the next attempt settles the send without the server's
-  // answer.
+  // Retries as long as this attempt may have the claim. After that the next attempt settles the send without the
+  // server's answer.
   const settled = await retryUntilStored(
     ctx,
     () => withCostPath('settle', () => settle(ctx, claim, outcome, answeredAt)),
@@ -186,7 +190,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
   switch (outcome.kind) {
     case 'accepted': {
       const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
-      // The copies were accepted, so a retry would send them twice.
+      // The server accepted the email for the other recipients, so a retry would send it to them twice.
       if (refused && !claim.isDirect) {
         const { code, response } = refused;
         const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
@@ -208,7 +212,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome, answer
   }
 }
 
-/** Converts the recipients that a server refused while it accepted the email for others. */
+/** Converts the recipients that a server refused although it accepted the email for others. */
 function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
   return rejected.map(({ recipient, code, response }) => {
     const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
@@ -243,8 +247,8 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
 
 /**
  * Settles an email whose server answer was lost: as sent if the Sent folder has a copy, otherwise as uncertain. A
- * missing copy proves nothing, because some servers save copies later and others never. The server cannot be queried by
- * its queue id, because the id is part of the lost answer.
+ * missing copy proves nothing, because some servers save copies later and others never. The server cannot be asked by
+ * its queue id, because that id was in the lost answer.
  */
 async function settleByCopy(
   ctx: Ctx,
@@ -263,8 +267,8 @@ async function settleByCopy(
 }
 
 /**
- * Returns the IMAP target for Sent-folder copies. Undecryptable credentials give undefined, so that the email can still
- * be settled.
+ * Returns the IMAP server and account for Sent-folder copies. Returns undefined if the credentials cannot be decrypted,
+ * so that the email can still be settled.
  */
 function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
   try {

@@ -5,8 +5,8 @@ import type { ClaimRow } from './claimed.ts';
 const HASH_LENGTH = 32;
 
 /**
- * Attributes of an email at the time of sending, by which acquisition reports group emails. The names are those of the
- * columns of `send_facts`.
+ * Attributes of an email at the time of sending, by which acquisition reports group emails. The names equal the columns
+ * of `send_facts`.
  */
 interface SendDimensions {
   offer: string | null;

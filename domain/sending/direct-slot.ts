@@ -17,7 +17,7 @@ type DirectSlot = { kind: 'slot'; at: Date } | { kind: 'later'; at: Date; why: M
 
 /** Maximum delay (ms) before the next attempt when the mailbox cannot send. */
 const RETRY_MS = 15 * MINUTE_MS;
-/** Id of no campaign, for reading a seat without a campaign's usage. */
+/** Placeholder campaign id, used to read a mailbox without counting emails of a campaign. */
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
 interface Sender extends Columns<
@@ -82,7 +82,7 @@ async function readSender(tx: Tx, id: string, lock: '' | 'for no key update' = '
   return row;
 }
 
-/** Returns the reason why a mailbox cannot send now, with the time of the next try; undefined if it can send. */
+/** Returns the reason why a mailbox cannot send now and the time of the next attempt, or undefined if it can send. */
 function restOf(tx: Tx, sender: Sender): Extract<DirectSlot, { kind: 'later' }> | undefined {
   const soon = tx.now.getTime() + RETRY_MS;
   if (sender.status !== 'active') return { kind: 'later', at: new Date(soon), why: message('wait.mailbox_off') };

@@ -7,7 +7,7 @@ import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from
 
 /** Criteria of a search for free mailboxes. */
 interface SeatSearch {
-  /** Required provider family; null accepts any. */
+  /** Required mail provider (`gmail`, `outlook`, `other`); null accepts any. */
   family: string | null;
   pool: PoolShape;
   /** Number of mailboxes needed. */
@@ -15,22 +15,22 @@ interface SeatSearch {
   /** Latest time (epoch ms) at which a mailbox must be free. */
   freeBy: number;
   /**
-   * Maximum number of emails that a mailbox may send for the campaign on the day, in addition to the limit by its own
-   * cap.
+   * Maximum number of emails that a mailbox may send for the campaign on the day. The mailbox's own daily limit applies
+   * as well.
    */
   share: number;
   /** Ids of mailboxes that are locked already. */
   except: readonly string[];
 }
 
-/** Number of mailboxes to lock beyond those needed, so that the least loaded ones can be chosen. */
+/** Number of mailboxes to lock in addition to those needed, so that the least loaded ones can be chosen. */
 const CHOICE = 15;
 /**
  * Number of the organization's mailboxes to check first, starting with the one that is free soonest. If none fits, a
  * long pool is searched completely.
  */
 const NEAR = 2_000;
-/** Maximum number of spent days stored per mailbox. Days that are no longer stored are computed again. */
+/** Maximum number of entries in a mailbox's `spent_days`. Entries that were dropped are computed again. */
 const MAX_SPENT = 20;
 
 /** Mailboxes that the search has locked. */
@@ -49,8 +49,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   // The count is part of the SQL text, not a binding, so that a cached plan knows that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Counts the free mailboxes before it locks them. The difference shows if other transactions hold locks, so that an
-  // exhausted pool is not searched twice.
+  // Counts the free mailboxes before it locks them. If it locks fewer, other transactions hold the rest. Otherwise the
+  // pool is exhausted and is not searched again.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (
@@ -134,7 +134,7 @@ export function spentDay(campaignId: string, day: string, share: number): string
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Returns SQL: the list of mailbox `m` with a day prepended. */
+/** Returns SQL for the `spent_days` of mailbox `m` with a day added in front. */
 export function withSpentDay(day: string): string {
   return `(array_prepend(${day}, array_remove(m.spent_days, ${day})))[1:${MAX_SPENT}]`;
 }
@@ -196,8 +196,8 @@ function near(family: string | null): string {
 }
 
 /**
- * Returns SQL: mailboxes in index order, without those that have used up their share of the day. The emails per mailbox
- * are counted only until enough mailboxes with quota are found.
+ * Returns SQL that reads mailboxes in index order, without those that have used up their share of the day. Stops as
+ * soon as enough mailboxes with quota are found.
  */
 function inOrder(family: string | null, among: string, most = ''): string {
   return `(select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and ${among} and ${isUnspent('p')}

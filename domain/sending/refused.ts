@@ -35,7 +35,7 @@ export interface Verdict {
   doubtful: boolean;
 }
 
-/** Hold code and duration (ms) for each refusal reason. */
+/** Hold code and duration (ms) for each reason of a refusal. */
 const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {
   rate_limit: { code: 'sending_limit', ms: 4 * HOUR_MS },
   suspended: { code: 'sending_suspended', ms: 12 * HOUR_MS },
@@ -49,7 +49,7 @@ const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {
 };
 /** Duration (ms) of a hold after a temporary refusal of the mailbox. */
 const TEMPORARY_HOLD_MS = HOUR_MS / 2;
-/** Reasons that concern only the mailbox, for any recipient. */
+/** Reasons that are never caused by the recipient, only by the mailbox. */
 const CERTAIN: ReadonlySet<RefusalReason> = new Set(['rate_limit', 'suspended', 'not_verified']);
 
 const STAGES: Readonly<Record<string, Stage>> = {
@@ -87,7 +87,7 @@ function answerTo({ class: kind, reason }: Refusal, permanent: boolean): Pick<Ve
     case 'recipient_unavailable':
       return { action: 'defer', hard: false, hold: null };
     case 'content':
-      // This refusal comes from the mailbox's own server, so its size limit says nothing about the recipient.
+      // The mailbox's own server refused the size, so the refusal says nothing about the recipient.
       if (permanent && reason === 'size') return { action: 'fail', hard: false, hold: null };
       return { action: permanent ? 'bounce' : 'defer', hard: false, hold: null };
     case 'sender':
@@ -102,10 +102,10 @@ function isDoubtful({ reason }: Refusal, stage: string): boolean {
 }
 
 /**
- * Holds a refused mailbox with the reason and the time of the next try, and releases the slot. Nothing counts against
- * the contact. If only this recipient may be affected, a second refusal of the same step counts as the recipient's,
- * provided that the mailbox has reached others since. The mailbox is not held then.
- * @returns false when the refusal counts as the recipient's and the caller must settle the email
+ * Holds a refused mailbox with the reason and the time of the next try, and releases the slot. The contact is not
+ * affected. If the cause may be this recipient, a second refusal of the same step is attributed to the recipient,
+ * provided that the mailbox has reached others since. Then the mailbox is not held.
+ * @returns false when the refusal is attributed to the recipient and the caller must settle the email
  */
 export async function holdForRefusal(
   ctx: Ctx,

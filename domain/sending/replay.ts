@@ -20,7 +20,10 @@ interface Given {
   mailbox_id: string | null;
 }
 
-/** States of an enrollment that a repeated email may reopen. In these states the contact has not reacted. */
+/**
+ * States of an enrollment that a repeated email may reopen. In these states the contact has neither replied nor opted
+ * out.
+ */
 const REOPENED = ['active', 'completed', 'failed'] as const;
 
 /**

@@ -44,7 +44,7 @@ export function lastSentAt(mailbox: string): string {
             and w.state <> 'sending' order by w.claimed_at desc limit 1))`;
 }
 
-/** A locked mailbox with all facts that decide when it may send. */
+/** A locked mailbox with all data that decides when it may send. */
 export interface Seat {
   id: string;
   /** Provider family (`gmail`, `outlook`, `other`), with the same values as a contact's `esp_provider`. */
@@ -52,13 +52,13 @@ export interface Seat {
   cap: number;
   weight: number;
   gapMs: number;
-  /** Reserved slots, emails being sent, and the time of the latest sent email. Epoch ms, ascending. */
+  /** Times (epoch ms, ascending) of reserved slots, of emails being sent, and of the latest sent email. */
   taken: number[];
   /** Number of emails per UTC day (YYYY-MM-DD), over all campaigns. */
   used: Map<string, number>;
-  /** Number of this campaign's emails on the day. */
+  /** Number of this campaign's emails that the mailbox sends on the day. */
   given: number;
-  /** True when a slot was reserved since the seat was read. */
+  /** True when a slot was reserved after the mailbox was read. */
   changed: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface Seat {
 export interface SeatDay {
   /** Campaign-local date, YYYY-MM-DD. */
   day: string;
-  /** Start of the period in which slots may be (epoch ms); `until` is its end. */
+  /** Start of the period in which slots are reserved (epoch ms); `until` is its end. */
   from: number;
   until: number;
 }
@@ -77,14 +77,14 @@ interface SeatRow {
   cap: number;
   weight: number;
   gap_seconds: number;
-  /** Epoch ms. */
+  /** Time of the mailbox's last email (epoch ms). */
   last_sent_at: number | null;
   taken: number[] | null;
   used: Record<string, number> | null;
   given: number;
 }
 
-/** Mailboxes of conversations that have begun, and the number of the campaign's emails on the day. */
+/** Mailboxes of conversations that have begun, and the numbers of the campaign's emails on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
   /** End of the hold of each mailbox that has a temporary hold, by mailbox id. */
@@ -102,7 +102,7 @@ export type PoolShape = 'everybody' | 'long' | 'short';
 export const SHORT = 300;
 
 /**
- * Locks the campaign's slots, then the mailboxes that contacts are bound to, in id order, and reads the campaign's
+ * Locks the campaign's slots, then the mailboxes of the contacts' conversations, in id order, and reads the campaign's
  * slots of the day. Mailboxes with a temporary hold are in `resting`. Neither list contains mailboxes that have left
  * the pool or wait for a person.
  */
@@ -112,7 +112,7 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  // Both queries are sent together. PostgreSQL reads after the locks are held.
+  // Both queries are sent together. PostgreSQL runs the second one when the locks of the first are taken.
   const [, { rows, given, listed, seats }] = await Promise.all([
     lockSlots(tx, campaign, ids),
     readBound(tx, campaign, ids, on),
@@ -140,7 +140,10 @@ interface Bound {
   seats: SeatRow[];
 }
 
-/** Locks the campaign's slots, then the mailboxes in id order. Keeps plans until the end of the transaction. */
+/**
+ * Locks the campaign's slots, then the mailboxes in id order. Until the end of the transaction PostgreSQL uses generic
+ * query plans.
+ */
 async function lockSlots(tx: Tx, campaign: CampaignView, ids: readonly string[]): Promise<void> {
   const name = `campaign/${campaign.id}`;
   if (ids.length === 0) return tx.org.lock(name, { keepPlans: true });
@@ -179,7 +182,7 @@ async function readBound(tx: Tx, campaign: CampaignView, ids: readonly string[],
   return bound!;
 }
 
-/** SQL: the seats of the mailboxes `:ids` for a campaign, see {@link seatBindings}. */
+/** SQL of the mailboxes `:ids` as {@link Seat} rows for a campaign. Needs the bindings of {@link seatBindings}. */
 const SEATS = `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
        extract(epoch from ${lastSentAt('m.id')})::float8 * 1000 as last_sent_at,
        (select array_agg(extract(epoch from t.at)::float8 * 1000) from (
@@ -204,7 +207,7 @@ function seatBindings(campaign: Pick<CampaignView, 'id'>, ids: readonly string[]
   };
 }
 
-/** Reads locked mailboxes, like {@link readBound}. */
+/** Reads mailboxes that the caller has locked, as {@link readBound} does. */
 export async function readSeats(
   org: OrgScope,
   campaign: Pick<CampaignView, 'id'>,
@@ -232,8 +235,9 @@ function seatOf(row: SeatRow): Seat {
 }
 
 /**
- * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day. A
- * later slot is delayed by up to `spreadMs` if the following slot keeps its gap. Searches at most four days.
+ * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day. If
+ * that time is later than `at`, it is delayed by up to `spreadMs`, as far as the following slot keeps its gap. Searches
+ * at most four days.
  */
 export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   const { taken, gapMs, cap, used } = seat;
@@ -252,7 +256,7 @@ export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   return free;
 }
 
-/** Reserves a slot (epoch ms) of a seat in memory. */
+/** Adds a slot (epoch ms) to a mailbox in memory. */
 export function occupySlot(seat: Seat, at: number): void {
   const place = seat.taken.findLastIndex((other) => other <= at) + 1;
   seat.taken.splice(place, 0, at);

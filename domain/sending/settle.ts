@@ -16,7 +16,7 @@ import { message, type Message } from '../../messages/index.ts';
 import { externalText } from '../platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 
-/** A claimed send. Only the worker that has the token may settle it. */
+/** Identifies a claimed email. Only the worker that has the token may settle it. */
 interface Hold {
   sendId: string;
   token: string;
@@ -40,7 +40,8 @@ interface SentRow extends Columns<
 }
 
 /**
- * A send with the state of its lead (null when campaign or contact were deleted) and of its direct send (null if none).
+ * Row of a send, with the state of its lead (null when campaign or contact were deleted) and of its direct send (null
+ * if none).
  */
 type HeldRow = SentRow & { lead_state: string | null; direct_state: string | null };
 
@@ -61,9 +62,9 @@ export interface SentFacts {
 
 /**
  * Settles a sent email: the send, its step run, its lead, its sender and the event. Uses one statement, so that a crash
- * can make the email uncertain only during one round trip to PostgreSQL. Locks the lead before its email, as all
- * writers do.
- * @param enrollmentId the lead found by the claim; nothing happens if it was deleted since
+ * leaves the email uncertain only if it happens during one round trip to PostgreSQL. Locks the lead before its email,
+ * as all writers do.
+ * @param enrollmentId the lead found by the claim; nothing is changed if it was deleted since
  * @returns false when the email cannot be settled this way; call {@link settleDelivered} then
  */
 export async function settleSent(
@@ -117,8 +118,8 @@ interface Answer {
 }
 
 /**
- * SQL of the conversation after the email. A later email must not reply to an uncertain one, so only the subject is
- * kept, for a later email without its own.
+ * SQL of the conversation after the email. Later emails must not reply to an uncertain email, so only its subject is
+ * kept, for a later email without an own subject.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, e.conversation)`,
@@ -247,8 +248,8 @@ export function sentFacts(
 /**
  * Settles a temporary refusal: moves the slot to a later time, for which the workflow waits. After the last attempt the
  * email becomes a dead letter and the lead fails. The attempts are also stored with the step run, so that a slot
- * released by a pause or a closed window does not reset the count. A lead finished in the meantime needs no slot. An
- * uncertain email that was attempted again becomes uncertain again, because the first attempt may have succeeded.
+ * released by a pause or a closed window does not reset the count. If the lead has finished in the meantime, no slot is
+ * reserved. A resent uncertain email becomes uncertain again, because the first attempt may have succeeded.
  */
 export async function settleDeferred(ctx: Ctx, hold: Hold, reason: Message): Promise<'deferred' | 'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -349,7 +350,7 @@ export async function settleBounced(
 
 /**
  * Settles an email that its mailbox's server can never accept. The email and its lead fail. A dead letter lets a person
- * send the email again after a change. A repeated attempt of an uncertain email makes it uncertain again.
+ * send the email again after a change. A resent uncertain email becomes uncertain again.
  */
 export async function settleFailed(ctx: Ctx, hold: Hold, code: string, reason: Message): Promise<'failed' | 'stale'> {
   return transact(ctx, async (tx) => {
@@ -377,8 +378,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   if (row) return true;
   await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
-  // The enrollment no longer exists, because the campaign was deleted during the sending, or the email belongs to no
-  // campaign. Its row in `sends` is kept.
+  // The email belongs to no campaign, or the campaign was deleted during the sending, so no enrollment exists. The row
+  // in `sends` is kept.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },

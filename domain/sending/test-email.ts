@@ -25,8 +25,8 @@ interface TestEmail {
 }
 
 /**
- * Returns the rows for claiming the email of a test run, which has no lead or campaign in `sends`. The test run
- * replaces the lead. A test is sent at any hour and in any status of the campaign, to the test's address and without
+ * Returns the rows needed to claim an email of a test run. Its row in `sends` has no lead or campaign, so the test run
+ * takes their place. A test is sent at any hour and in any status of the campaign, to the test's address and without
  * copies. Returns undefined for other emails.
  */
 export async function readTestEmail(tx: Tx, sendId: string): Promise<TestEmail | undefined> {

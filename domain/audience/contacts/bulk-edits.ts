@@ -26,14 +26,14 @@ type BulkAction =
   | { type: 'add_to_campaign' | 'remove_from_campaign'; campaign_id: string }
   | { type: 'add_category' | 'remove_category'; category_id: string }
   | { type: 'suppress'; reason?: string | undefined }
-  /** With `again`, addresses that have a verdict are verified too. */
+  /** If `again` is true, addresses that already have a verdict are verified too. */
   | { type: 'verify'; again?: boolean | undefined }
   | { type: Mark };
 
-/** A bulk edit with the number of its contacts that wait for verification. */
+/** A bulk edit. `pending` is the number of its contacts whose addresses are not verified yet. */
 export type BulkEditView = Row<'bulk_edits'> & { pending: number };
 
-/** A contact that the action has changed, with the suppression that it added or the verdict that it replaced. */
+/** A contact changed by the action, with the suppression entry that was added or the verdict that was replaced. */
 interface Changed {
   contact_id: string;
   suppression_id?: string;
@@ -42,7 +42,7 @@ interface Changed {
 
 /**
  * Applies one action to a selection of contacts, and stores which of them were changed, so that the edit can be undone.
- * Contacts that already have the wanted state do not count as changed. contact.updated is emitted once. Addresses to
+ * Contacts that already have the wanted state are not counted as changed. contact.updated is emitted once. Addresses to
  * verify are checked one after the other in the background. {@link getBulkEdit} returns the progress, and
  * bulk_operation.completed is emitted at the end.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, verification is off)

@@ -62,7 +62,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  * Applies one edit to a selection of contacts. Suppressed addresses stay unsubscribed. contact.updated is emitted once,
  * with `bulk` and `count` in its metadata. If the edit only verifies addresses, the event is emitted with each verdict
  * instead. Returns the updated contacts.
- * @throws AppError too_many_contacts, selection_too_large (also for contacts whose custom fields exceed one answer)
+ * @throws AppError too_many_contacts, selection_too_large (also if the contacts' custom fields are too large for one
+ * response)
  * @throws AppError bad_request (nothing selected, unknown category or campaign, too many custom fields for a contact,
  * verification is off)
  * @throws AppError conflict (a field used by a condition is deleted or renamed, or a rename would overwrite a contact's
@@ -169,7 +170,7 @@ async function refuseOverwriting(
   });
 }
 
-/** Maximum bytes of custom fields in one response, which is held in memory several times. */
+/** Maximum total size (bytes) of the custom fields in one response. A response is in memory several times. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -24,7 +24,7 @@ import { contactPayload, contactUpdate, viewContacts, type ContactView } from '.
 
 /** Maximum contacts of one request; larger numbers need an import. */
 const MAX_CONTACTS_PER_REQUEST = 1000;
-/** Maximum number of contacts in a request for which contact.created is emitted. */
+/** Maximum number of contacts in a request for which contact.created is emitted for each contact. */
 const BULK_ARRIVAL = 100;
 
 interface ContactInput extends StatedVerdict {
@@ -51,9 +51,9 @@ export function recordsOfContacts(
 }
 
 /**
- * Adds contacts, or updates contacts with a known address by the non-empty fields sent. Repeated addresses in one
- * request create one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct
- * contact once, in the order of the request.
+ * Adds contacts, and updates contacts whose address is known with the non-empty fields of the request. An address
+ * repeated in one request creates one contact, and its later fields win. Suppressed addresses are stored unsubscribed.
+ * Returns each distinct contact once, in the order of the request.
  * @param origin source of the contacts, and the handling of known addresses; defaults to the API, which updates them
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign, too many custom fields for a
  * contact), unknown_verification_status, unknown_verification_provider
@@ -126,7 +126,7 @@ export async function createContacts(
   });
 }
 
-/** Returns problems of verdicts with a status or provider that Heron does not know. */
+/** Returns problems of stated verdicts whose status or provider Heron does not know. */
 export function statedProblems(inputs: readonly Partial<StatedVerdict>[]): Problem[] {
   return inputs.flatMap((input, index) => verdictProblems(input, `body.${index}`));
 }

@@ -6,15 +6,15 @@ import { assertContact } from '../../crm/activities.ts';
 import { fileRowsSql, toFileObject, type FileRow } from '../../sending/control/file-rows.ts';
 import { streamSnapshot } from './stream.ts';
 
-/** Rows of a database round trip. A row may hold a long text. */
+/** Number of rows read per database round trip. It is small, because a row may contain a long text. */
 const BATCH = 100;
 
-/** SQL: one row per row of {@link PERSON_ROWS}, part after part. A cursor reads the parts in their order. */
+/** SQL that returns all rows of {@link PERSON_ROWS}, part after part. A cursor reads them in this order. */
 const DATA = PERSON_ROWS.map(fileRowsSql).join(' union all ') as `${string}:org${string}`;
 
 /**
  * Streams everything that the workspace holds about a contact as one JSON object, with a list of rows for each part.
- * The audit log records who got it.
+ * The audit log records who exported the data.
  * @throws AppError not_found; rate_limit_exceeded while too many exports run in this process
  */
 export async function readContactData(ctx: Ctx, id: string): Promise<Readable> {

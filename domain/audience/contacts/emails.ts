@@ -28,7 +28,7 @@ export interface ContactEmail extends Columns<
   step_name: string | null;
 }
 
-/** Position in the list: the time and id of the last email of the previous page. */
+/** Position at which a page starts: after the email with this time and id. */
 interface Before {
   at?: Date | undefined;
   id?: string | undefined;

@@ -28,7 +28,7 @@ export const EXPORT_FIELDS = [
 type ExportField = (typeof EXPORT_FIELDS)[number];
 const CUSTOM = 'custom:';
 
-/** Contacts to export, and the form of the file. */
+/** Selection of contacts to export, and the format of the file. */
 interface ContactExportRequest {
   format: 'csv' | 'json';
   scope: 'all' | 'filtered' | 'selected';

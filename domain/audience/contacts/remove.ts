@@ -46,7 +46,7 @@ export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<nu
   });
 }
 
-/** Ends open work for contacts that are about to be deleted, and erases the text of their emails. */
+/** Ends leads and unsent emails of contacts that are about to be deleted, and erases the text of their emails. */
 async function endWork(tx: Tx, ids: readonly string[]): Promise<void> {
   // Locks leads before their contact, the lock order of every writer.
   await leaveCampaigns(tx, ids, null, message('ended.removed'));

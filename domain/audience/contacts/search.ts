@@ -42,7 +42,7 @@ const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestampt
   };
 
 /**
- * Lists the contacts of a workspace, newest first, filtered by text and one category. Every page costs the same,
+ * Lists the contacts of a workspace, newest first, filtered by text and one category. All pages are equally fast,
  * because the query reads the primary key in order.
  * @throws AppError bad_request for a cursor of another list or filter
  */

@@ -19,7 +19,7 @@ export interface Selection {
 }
 
 /**
- * Returns the ids of a selection that is only read; it may be empty.
+ * Returns the ids of a selection without locking the contacts. The result may be empty.
  * @throws AppError too_many_contacts, selection_too_large
  */
 export function readSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
@@ -27,7 +27,7 @@ export function readSelection(org: OrgScope, selection: Selection, now: Date): P
 }
 
 /**
- * Resolves a selection to ids, locked in order. Unknown ids are omitted.
+ * Returns the ids of a selection, and locks the contacts in order of their ids. Unknown ids are omitted.
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over
  * 50000), bad_request or `ifNone` when nothing is selected
  */

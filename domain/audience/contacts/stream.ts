@@ -15,7 +15,7 @@ const BATCH = 500;
 const MAX_OPEN = 4;
 /** Maximum open exports per workspace, so that slow clients of one workspace do not block others. */
 const MAX_OPEN_EACH = 2;
-/** Time (ms) without progress after which a client counts as gone. */
+/** Time (ms) without reading after which a client is treated as disconnected. */
 const STALLED_MS = 30_000;
 /** Maximum run time (ms) of a statement of an export. */
 const STATEMENT_MS = 15_000;
@@ -35,7 +35,7 @@ interface ContactExport<Row> {
   select: string;
   /** SQL: order of the rows. */
   order: string;
-  /** Records the export with its number of rows, before the first row. */
+  /** Records the export and its number of rows in the audit log. Called before the first row. */
   record: (rows: number) => Promise<void>;
   /** Returns the text before the rows. `fields` are the keys of custom fields. */
   begin: (fields: readonly string[]) => string;
@@ -81,15 +81,15 @@ export async function streamContacts<Row>(
 }
 
 interface SnapshotStream<Begun> {
-  /** Runs before the first byte. Its errors are those of the request. */
+  /** Called before the first byte is sent, so that its errors become errors of the request. */
   begin: (org: OrgScope) => Promise<Begun>;
   /** Writes the text; `put` waits while the client does not read. */
   write: (org: OrgScope, put: (text: string) => Promise<void>) => Promise<void>;
 }
 
 /**
- * Streams text that is read from one snapshot, as fast as the client accepts it. A disconnected client, or one that
- * stops reading, ends the query.
+ * Streams text that is read from one database snapshot, as fast as the client accepts it. The query ends when the
+ * client disconnects or stops reading.
  * @returns the result of `begin`, and the text
  * @throws AppError rate_limit_exceeded while too many exports run in this process; errors of `begin`
  */
@@ -121,7 +121,8 @@ export async function streamSnapshot<Begun>(
         () => text.end(),
         (error: Error) => {
           reject(error);
-          // Nobody reads a text that has not begun, so its error would end the process.
+          // Passes an error to the stream only if the stream has begun. Before, nobody listens to it, and the error
+          // would end the process.
           text.destroy(hasBegun && !end.signal.aborted ? error : undefined);
         },
       )

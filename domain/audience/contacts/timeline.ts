@@ -33,7 +33,7 @@ export const TIMELINE_TYPES = [
 export interface TimelineEntry {
   type: (typeof TIMELINE_TYPES)[number];
   at: Date;
-  /** `at` in PostgreSQL's text form, with microseconds. */
+  /** Time of the entry in PostgreSQL's text form, with microseconds, for the cursor. */
   position: string;
   id: string;
   email_account_id: string | null;
@@ -58,14 +58,14 @@ export interface TimelineEntry {
 
 const LIST = 'contacts.timeline';
 
-/** Columns that every part of the timeline selects, in order. */
+/** Columns that the query of each part of the timeline selects, in this order. */
 const COLUMNS = `type, at, id, email_account_id, campaign_id, step_id, task_id, subject, reason, source, intent, content, user_id, machine, machine_reason, reason_message`;
 
 /** Returns the SQL condition that restricts rows to the mailboxes of an API key. */
 const READABLE = (column: string) =>
   `(cast(:mailboxes as uuid[]) is null or ${column} = any(cast(:mailboxes as uuid[])))`;
 
-/** Parts of the timeline. One contact has few rows, so each part is read completely. */
+/** SQL queries of the timeline's parts. Each is read completely, because one contact has few rows. */
 const PARTS = [
   `select 'email_sent', sent_at, id, mailbox_id, campaign_id, step_id, id, subject, null, null, null, null, null::uuid, null::boolean, null, null::jsonb
    from sends where organization_id = :org and contact_id = :contact and sent_at is not null and ${READABLE('mailbox_id')}`,
@@ -76,7 +76,7 @@ const PARTS = [
      case when e.type in ('open', 'click') then e.machine end, e.machine_reason, null
    from engagement_events e left join sends s on s.id = e.send_id
    where e.organization_id = :org and e.contact_id = :contact and e.announce_at is null and ${READABLE('e.mailbox_id')}`,
-  // Received messages that answer no campaign email.
+  // Received messages that do not answer a campaign email.
   `select 'reply_received', received_at, id, mailbox_id, campaign_id, null, null, subject, null, null, intent, null, null, null, null, null
    from inbound_messages where organization_id = :org and contact_id = :contact and kind = 'reply' and send_id is null and ${READABLE('mailbox_id')}`,
   `select 'suppressed', p.created_at, p.id, null, p.campaign_id, null, null, null, null, p.source, null, null, null, null, null, p.reason

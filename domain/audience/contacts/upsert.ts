@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { adoptPeople } from '../people/contacts.ts';
 import { customFieldsFitSql, type ContactDraft } from '../../directory/contact-fields.ts';
 
-/** Handling of contacts by {@link upsertContacts}, and their source. */
+/** Options of {@link upsertContacts}: how known addresses are handled, and the source of the contacts. */
 export interface UpsertOptions {
   /**
    * Handling of a known address. `update` applies the non-empty fields, `fill` fills only empty fields, `keep` changes
@@ -24,8 +24,9 @@ interface UpsertedContact {
 }
 
 /**
- * Returns SQL that merges a new and a known contact: non-empty fields of `first` take precedence over fields of
- * `second`, and an opt-out of either is kept. A contact that would exceed the limit of custom fields stays unchanged.
+ * Returns SQL that merges a new contact (`excluded`) into a known one (`contacts`). Non-empty fields of `first` take
+ * precedence over fields of `second`, and an opt-out of either is kept. A contact that would exceed the limit of custom
+ * fields stays unchanged.
  */
 const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
   ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
@@ -44,9 +45,9 @@ const ON_CONFLICT = {
 
 /**
  * Stores contacts with distinct addresses in one statement. New ones are inserted, known ones are handled by
- * `options.existing`. An opt-out is applied, never undone. New contacts are linked to people whom product events
- * created with their addresses. Returns the stored contacts: only the new ones with `keep`, otherwise all except those
- * that would exceed the limit of custom fields.
+ * `options.existing`. An opt-out is applied and never removed. New contacts are linked to people whom product events
+ * created with their addresses. Returns the stored contacts. With `keep` these are only the new ones, otherwise all
+ * that do not exceed the limit of custom fields.
  */
 export async function upsertContacts(
   tx: Tx,
@@ -54,7 +55,7 @@ export async function upsertContacts(
   options: UpsertOptions,
 ): Promise<UpsertedContact[]> {
   if (drafts.length === 0) return [];
-  // Rows are locked in order of address, so two imports of the same people wait for each other instead of deadlocking.
+  // Locks rows in order of address, so that two imports of the same people wait for each other and do not deadlock.
   const stored = await tx.org.sql<UpsertedContact>(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed, unsubscribed_by,
        source, source_detail, created_at, updated_at)

@@ -21,7 +21,7 @@ export class AddressSet {
       low = Math.imul(low ^ code, 0x85ebca6b);
       low ^= low >>> 13;
     }
-    // Zero marks a free slot.
+    // Replaces a hash of zero by one, because zero marks a free slot.
     if (!this.#insert(mix(high ^ address.length) || 1, mix(low))) return false;
     this.#size += 1;
     if (this.#size > this.#high.length * FILLED) this.#grow();

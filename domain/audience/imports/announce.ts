@@ -9,7 +9,7 @@ export interface EndedImport {
   failed: number;
 }
 
-/** Emits the end of an import. Its contacts emit no contact.created. */
+/** Emits an event for the end of an import. No contact.created is emitted for its contacts. */
 export function announceEnd(
   tx: Tx,
   { id, imported, updated, skipped, failed }: EndedImport,

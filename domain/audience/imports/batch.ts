@@ -9,7 +9,7 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { importOptOuts, unsubscribeNamed } from './opt-outs.ts';
 import type { OptOut, RowReason } from './rows.ts';
 
-/** A row that passed the file's own checks. */
+/** A row that can be imported as far as the file alone shows. */
 export interface ImportRow {
   line: number;
   values: string[];
@@ -24,11 +24,11 @@ export interface RowProblem {
   email: string;
   values: string[];
   reason: RowReason;
-  /** Applied even though the row is not imported. */
+  /** Opt-out stated in the row. It is applied even though the row is not imported. */
   optOut?: OptOut;
 }
 
-/** Rows that are read and committed together. */
+/** Rows of a file that are read and committed together. */
 export interface ImportBatch {
   rows: ImportRow[];
   problems: RowProblem[];
@@ -37,9 +37,9 @@ export interface ImportBatch {
   readBytes: number;
 }
 
-/** Reasons that are not faults of the row. Such rows count as skipped, all others as failed. */
+/** Reasons that are not faults of a row. Rows with such a reason are counted as skipped, all others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
-/** Reason reported for a row that is imported nevertheless. */
+/** Reason that is reported for a row although the row is imported. */
 const NOTED: RowReason = 'unclear_permission';
 
 /**

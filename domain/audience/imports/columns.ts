@@ -5,7 +5,7 @@ import { consentTarget } from './consent.ts';
 import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
 import { CUSTOM } from './rows.ts';
 
-/** Usual header names of the standard contact fields, including those exported by other tools. */
+/** Header names of the standard contact fields, as people and other tools write them. */
 const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])[] = Object.entries({
   email:
     'email|e mail|email address|e mail address|mail|work email|business email|primary email|contact email|email 1|e mail 1 value|email1|emailaddress|lead email|person email|person email work|recipient|correo|correo electrónico|email id|courriel|adresse e mail|adresse email|adresse mail|e mail adresse|mailadresse|emailadresse|indirizzo e mail|indirizzo email|posta elettronica|endereço de e mail|endereço de email|emailadres|e mailadres|epost|e post|e postadress|epostadress|e postadresse|epostadresse|sähköposti|sähköpostiosoite|adres e mail|adres email|e mailová adresa|emailová adresa|e mail cím|email cím|adresă de e mail|adresa e pošte|имейл|имейл адрес|ел поща|эл почта|электронная почта|почта|адрес электронной почты|емейл|е мейл|электронный адрес|електронна пошта|ел пошта|ηλεκτρονικό ταχυδρομείο|ηλ ταχυδρομείο|e posta|eposta|e posta adresi|البريد الإلكتروني|البريد الالكتروني|بريد إلكتروني|אימייל|דוא ל|דואר אלקטרוני|ईमेल|ईमेल पता|alamat email|surel|địa chỉ email|thư điện tử|อีเมล|メール|メールアドレス|電子メール|eメール|이메일|이메일 주소|메일|메일주소|邮箱|邮件|电子邮件|邮箱地址|电子邮箱|郵箱|電子郵件|電郵|信箱',
@@ -21,17 +21,23 @@ const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])
     'categories|category|tags|tag|labels|label|group membership|groups|lists|kategorien|kategorie|schlagwörter|catégories|étiquettes|categorías|etiquetas|categorie|etichette|categorias|categorieën|kategorier|kategoriat|kategorie|kategórie|címkék|categorii|kategorije|категории|теги|категорії|κατηγορίες|kategoriler|etiketler|الفئات|קטגוריות|श्रेणियाँ|kategori|danh mục|หมวดหมู่|カテゴリ|タグ|카테고리|태그|类别|标签|分類|標籤',
 }).map(([target, names]) => [target, normalizedWordSet(names)] as const);
 
-/** Words that occur in headers of address columns, in addition to exact names. */
+/** Words that occur within headers of columns with email addresses. */
 const speaksOfEmail = signs(
   'email|e mail|mail|correo|courriel|posta elettronica|epost|e post|sahkoposti|eposta|e posta|имейл|почт|емейл|пошт|ηλεκτρονικο ταχυδρομ|البريد|بريد|אימייל|דואל|ईमेल|surel|thư điện tử|อีเมล|メール|이메일|메일|邮箱|邮件|郵箱|郵件|電郵',
 );
-/** Patterns for columns with addresses of colleagues (`OF_ANOTHER`), and for columns with data about an address. */
+/**
+ * Pattern for headers of columns with the addresses of colleagues. A second pattern is for columns with data about an
+ * address.
+ */
 const OF_ANOTHER =
   /\b(?:owner|manager|assigned|assignee|assignment|sender|sent by|from|creator|created|modified|updated|account executive|rep|recruiter|referr\w*|besitzer|zustandig\w*|betreuer|inhaber|bearbeiter|proprietaire|propietario|proprietario|ответственн\w*)\b/;
 const ABOUT_ADDRESS =
   /\b(?:type|typ|label|status|domain|provider|host|score|count|date|time|open\w*|click\w*|sent|repl\w*|verif\w*|confidence|quality|source|template|subject|body|signature|activity)\b/;
 
-/** Columns of Heron's own export that are computed. The contact fields behind them have their own columns. */
+/**
+ * Columns of Heron's own export that are computed. An import ignores them, because the contact fields have their own
+ * columns.
+ */
 const REPORTED = new Set([
   'id',
   'company_domain',
@@ -47,7 +53,7 @@ const REPORTED = new Set([
   'last_replied_at',
   'created_at',
 ]);
-/** Columns that problems.csv adds to those of the file. */
+/** Columns that problems.csv has in addition to the columns of the file. */
 export const PROBLEM_COLUMNS: readonly string[] = ['import_line', 'import_reason', 'import_surplus'];
 /** Two columns that identify a file as Heron's own export. */
 const OWN = ['outreach_status', 'verification_status'];
@@ -121,8 +127,8 @@ function cut(text: string, length: number): string {
 
 /**
  * Returns the index of the column with the addresses of the people, or -1. Checks name and cells first, then cells
- * alone, because the name may be in any language. A column that repeats one address is skipped: it is probably that of
- * a colleague.
+ * alone, because the name may be in any language. Skips a column that repeats one address, which probably belongs to a
+ * colleague.
  */
 function emailColumn(headers: readonly string[], sample: readonly (readonly string[])[]): number {
   let best = -1;
@@ -149,7 +155,7 @@ function nameScore(plain: string): number {
   return speaksOfEmail(plain) && !ABOUT_ADDRESS.test(plain) ? 1.5 : 0;
 }
 
-/** Returns true if a cell names the address column. A header does, a title above the header does not. */
+/** Returns true if a cell is the header of an address column. A title above the header is not. */
 export function namesAddresses(cell: string): boolean {
   return nameScore(normalizedWords(cell)) > 0;
 }

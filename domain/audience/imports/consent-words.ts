@@ -1,29 +1,29 @@
-/*
- * Words in lists that tell whether a person may be mailed, in the languages in which replies are read. All are compared
- * by `normalizedWords` of header-words.ts: without case, accents and signs.
+/**
+ * Words in imported lists that state if a person may be mailed, in the languages in which replies are read. All are
+ * compared by `normalizedWords` (header-words.ts), so without case, accents and signs.
  */
 
-/** "Yes" in a column with a question. */
+/** Values that mean "yes" in a column with a yes-or-no question. */
 export const YES =
   'yes|y|true|t|1|on|x|✓|✔|☑|checked|agreed|accepted|ja|j|wahr|oui|o|vrai|si|s|verdadero|cierto|vero|sim|verdadeiro|tak|prawda|ano|a|áno|pravda|igen|igaz|da|adevarat|evet|doğru|да|д|истина|так|ναι|kyllä|joo|totta|sann|sant|sandt|waar|ya|benar|có|đúng|ใช่|はい|有|可|是|对|對|예|네|כן|نعم|हाँ|हां|točno|вярно';
 
-/** Values that mean "no" in a column with a question, including words for "never" and "nobody". */
+/** Values that mean "no" in a column with a yes-or-no question, including words for "never" and "nobody". */
 export const NO =
   'no|n|false|f|0|off|unchecked|never|nein|falsch|niemals|non|faux|jamais|falso|nunca|não|nao|nie|fałsz|falsz|ne|nepravda|nem|hamis|nu|fals|hayır|hayir|yanlış|нет|н|ложь|никогда|ні|не|неправда|όχι|οχι|ei|epätosi|nej|falsk|falskt|nei|usant|nee|onwaar|tidak|bukan|salah|không|sai|ไม่|ไม่ใช่|いいえ|無|不可|否|不|아니요|아니오|아니|לא|لا|नहीं|netočno|невярно|mai';
 
-/** States of a person who may be mailed. */
+/** Values of a state column for a person who may be mailed. */
 export const MAILABLE =
   'subscribed|subscriber|opted in|opt in|optin|opted-in|double opt in|single opt in|confirmed|active|enabled|mailable|marketable|marketing|marketing contact|consented|consent given|consent|allowed|granted|permission|permission granted|abonniert|angemeldet|eingewilligt|einwilligung|einwilligung erteilt|zugestimmt|bestätigt|aktiv|erlaubt|abonné|abonne|inscrit|consenti|actif|suscrito|inscrito|activo|iscritto|attivo|consenso|assinante|ativo|geabonneerd|ingeschreven|aangemeld|actief|prenumererar|prenumerant|påmeldt|påmeldt nyhetsbrev|tilmeldt|aktiivinen|tilaaja|zapisany|subskrybent|aktywny|zgoda|přihlášen|odběratel|aktivní|prihlásený|aktívny|feliratkozott|aktív|abonat|activ|pretplaćen|aktivan|абониран|активен|подписан|активный|подписчик|согласие|підписаний|активний|εγγεγραμμένος|ενεργός|abone|etkin|onaylı|مشترك|نشط|רשום|פעיל|सदस्य|सक्रिय|berlangganan|aktif|đã đăng ký|สมัครแล้ว|購読中|配信可|購読|有効|同意|구독|구독중|수신동의|수신 동의|订阅|已订阅|訂閱|已訂閱|有效|同意接收';
 
-/** States of a person who must not be mailed now, but has not refused permanently. */
+/** Values of a state column for a person who must not be mailed now, but has not refused permanently. */
 export const NOT_NOW =
   'inactive|disabled|pending|unconfirmed|not confirmed|awaiting confirmation|archived|deleted|removed|paused|non subscribed|nonsubscribed|transactional|quarantined|non marketing contact|no consent|no permission|withheld|not given|denied|not set|unset|inaktiv|deaktiviert|ausstehend|unbestätigt|gelöscht|inactif|en attente|inactivo|pendiente|inattivo|in attesa|inativo|pendente|inactief|nieaktywny|oczekujący|neaktivní|neaktívny|neaktivan|inaktív|inactiv|неактивный|неактивен|неактивний|ανενεργός|pasif|無効|停止|無同意|비활성|禁用|无效|無效';
 
-/** States of a person who opted out or was blocked. */
+/** Values of a state column for a person who opted out or was blocked. */
 export const REFUSED =
   'unsubscribed|unsubscribe|unsub|opted out|opt out|optout|opt-out|do not mail|do not email|do not contact|donotcontact|do not disturb|dnc|dne|dnm|dnd|blocked|blocklisted|blocklist|blacklisted|blacklist|suppressed|suppression|excluded|complained|complaint|spam complaint|marked as spam|abuse|spam|unsubscribed by admin|revoked|withdrawn|objected|rejected|refused|declined|banned|abgemeldet|abbestellt|ausgetragen|widerrufen|widersprochen|gesperrt|nicht anschreiben|nicht kontaktieren|keine werbung|werbesperre|désabonné|desabonne|désinscrit|désinscription|ne pas contacter|ne plus contacter|bloqué|opposé|dado de baja|de baja|baja|no contactar|no molestar|cancelado|bloqueado|disiscritto|cancellato|non contattare|bloccato|descadastrado|descadastrada|não contatar|não perturbe|uitgeschreven|afgemeld|niet mailen|niet contacteren|geblokkeerd|avregistrerad|avprenumererad|avanmäld|kontakta ej|spärrad|blockerad|avmeldt|må ikke kontaktes|reservert|blokkert|afmeldt|frameldt|blokeret|peruutettu|peruuttanut|estetty|kielletty|wypisany|wypisana|zrezygnował|nie kontaktować|zablokowany|odhlášen|odhlášený|nekontaktovat|zablokovaný|nekontaktovať|leiratkozott|letiltva|ne keresse|dezabonat|nu contactați|blocat|odjavljen|ne kontaktirati|blokiran|отписан|отписана|отписался|не писать|не беспокоить|заблокирован|блокиран|не контактувай|відписаний|відписався|не писати|заблокований|διαγραμμένος|διαγράφηκε|αποκλεισμένος|abonelikten çıktı|çıkmış|iletişime geçme|engelli|engellendi|ألغى الاشتراك|إلغاء الاشتراك|محظور|لا تراسل|הוסר|הסיר|חסום|לא לפנות|सदस्यता समाप्त|सदस्यता रद्द|अवरुद्ध|berhenti berlangganan|jangan hubungi|diblokir|hủy đăng ký|đã hủy đăng ký|không liên hệ|bị chặn|ยกเลิกการสมัคร|ยกเลิก|ห้ามติดต่อ|บล็อก|配信停止|配信拒否|送信禁止|購読解除|解除|拒否|メール不可|配信不可|수신거부|수신 거부|구독취소|구독 취소|차단|退订|退訂|取消订阅|取消訂閱|已退订|拒收|拒绝|拒絕|勿扰|勿擾|不要联系|請勿聯絡|黑名单|黑名單';
 
-/** States of an address that accepts no mail. */
+/** Values of a state column for an address that accepts no mail. */
 export const BOUNCED =
   'bounced|bounce|hard bounce|hard bounced|hardbounce|soft bounce|cleaned|undeliverable|undelivered|invalid|invalid email|invalid address|bad email|bad address|does not exist|dead|unzustellbar|ungültig|rebondi|invalide|rebotado|inválido|no válido|respinto|non valido|devolvido|onbestelbaar|ongeldig|studsad|ogiltig|avvist|ugyldig|afvist|palautunut|virheellinen|odbity|nieprawidłowy|nedoručitelný|neplatný|nedoručiteľný|visszapattant|érvénytelen|respins|invalid|odbijen|neispravan|върнат|невалиден|отскочил|недействителен|не доставлено|відхилено|недійсний|αναπήδησε|άκυρο|geri döndü|geçersiz|مرتد|غير صالح|חזר|לא תקין|बाउंस|अमान्य|terpental|tidak valid|bị trả lại|không hợp lệ|ตีกลับ|ไม่ถูกต้อง|不達|エラー|バウンス|반송|退信|无效邮箱|彈回';
 
@@ -31,21 +31,21 @@ export const BOUNCED =
 export const NEGATIONS =
   'not|no|non|never|un|is not|isnt|nicht|kein|keine|nie|pas|ne|jamais|sin|nunca|senza|mai|não|nao|sem|niet|geen|inte|ej|ikke|ei|nem|nu|не|нет|без|ні|δεν|μη|değil|غير|ليس|לא|नहीं|tidak|belum|không|chưa|ไม่|未|不|非|미|비';
 
-/** Parts of headers whose column forbids mail with a "yes". */
+/** Words within headers of columns in which "yes" forbids mail. */
 export const OPT_OUT_HEADERS =
   'unsubscri|unsub|opt out|opted out|optout|optedout|do not email|do not e mail|do not mail|do not contact|do not send|do not market|do not disturb|donotemail|donotmail|donotcontact|dont email|dont contact|dont mail|no email|no emails|no e mail|no mail|no mailing|no mailings|no marketing|no newsletter|exclude from|excluded from|blocklist|blacklist|block list|black list|suppress|not subscribed|never contact|stop mailing|spam complaint|spam report|marked as spam|complained|abuse report|gdpr objection|email blocked|mail blocked|abgemeldet|abmeldung|abbestell|ausgetragen|austragung|keine e mail|keine mail|keine emails|keine werbung|kein newsletter|keinen newsletter|kein kontakt|nicht anschreiben|nicht kontaktieren|nicht mailen|werbesperre|werbewiderspruch|kontaktsperre|mailsperre|e mail sperre|emailsperre|versandsperre|sperrvermerk|widerspruch|desabonn|desinscri|ne pas contacter|ne plus contacter|ne pas envoyer|ne pas solliciter|pas d e mail|pas de mail|opposition|liste noire|dado de baja|dada de baja|baja|no contactar|no enviar|no molestar|lista negra|excluir de|darse de baja|disiscri|non contattare|non inviare|non scrivere|cancellato|cancellazione|lista nera|descadastr|nao contatar|nao contactar|nao enviar|nao perturb|cancelou inscricao|lista negra|uitgeschreven|uitschrijving|afgemeld|niet mailen|niet contacteren|niet benaderen|geen e mail|geen mail|geen nieuwsbrief|avregistrer|avprenumerer|avanmal|kontakta ej|kontakta inte|maila ej|inga utskick|spärrad|avmeldt|avmelding|ikke kontakt|ma ikke kontaktes|reservert|reservasjon|afmeldt|afmelding|frameldt|frabedt|peruut|markkinointikielto|suoramarkkinointikielto|ala laheta|ei saa lahettaa|ei sahkoposti|ei saa ottaa yhteytta|wypisan|rezygnacja|rezygnacj|nie kontaktowac|nie wysylac|brak zgody|czarna lista|sprzeciw|odhlas|nekontaktovat|nezasilat|nezasielat|neposilat|neposielat|bez newsletteru|leiratkoz|ne kuldj|ne keress|letiltva|letiltas|tiltolista|dezabon|nu contacta|nu trimite|lista neagra|odjav|ne kontaktirati|ne slati|crna lista|отписан|отписва|не контактувай|не изпращай|черен списък|отписа|отписк|отказ от рассыл|не писать|не беспокоить|не отправлять|без рассылк|черный список|чёрный список|стоп лист|відпис|не писати|не надсилати|не турбувати|чорний список|διαγραφ|διαγραμμ|μην επικοινων|μη αποστολ|μην στειλ|μαυρη λιστα|abonelikten cik|abonelikten ayril|iletisime gecme|e posta gonderme|eposta gonderme|ret listesi|kara liste|izinsiz|الغاء الاشتراك|إلغاء الاشتراك|ألغى الاشتراك|لا ترسل|لا تراسل|عدم الاتصال|القائمة السوداء|ביטול מנוי|הוסר|הסרה|לא לשלוח|לא לפנות|אין לפנות|רשימה שחורה|सदस्यता समाप्त|सदस्यता रद्द|संपर्क न करें|ईमेल न भेजें|berhenti berlangganan|jangan hubungi|jangan kirim|jangan email|daftar hitam|huy dang ky|khong lien he|khong gui|danh sach den|từ chối|ยกเลิกการสมัคร|ยกเลิกรับ|ห้ามติดต่อ|ห้ามส่ง|ไม่รับอีเมล|บัญชีดำ|配信停止|配信拒否|配信不可|配信解除|送信禁止|送信停止|送信不可|メール拒否|メール不可|メール停止|購読解除|購読停止|登録解除|オプトアウト|退会|メルマガ解除|수신거부|수신 거부|구독취소|구독 취소|구독해지|발송금지|연락금지|옵트아웃|블랙리스트|退订|退訂|取消订阅|取消訂閱|拒收|拒绝接收|勿扰|勿擾|不要联系|请勿联系|請勿聯絡|请勿发送|不接收|黑名单|黑名單';
 
-/** Complete headers whose column forbids mail with a "yes". */
+/** Complete headers of columns in which "yes" forbids mail. */
 export const OPT_OUT_NAMES = 'dnc|dne|dnm|dnd|sperre|gesperrt|blocked|stop|ret|hasoptedoutofemail|unsub|removed';
 
-/** Parts of headers whose column reports a bounce with a "yes" or any other text. */
+/** Words within headers of columns in which "yes" or any other text reports a bounce. */
 export const BOUNCE_HEADERS =
   'bounce|cleaned|clean time|clean campaign|undeliverable|invalid email|email invalid|unzustellbar|rückläufer|ruecklaeufer|rebond|rebote|rebotad|rimbalz|respint|devolvid|onbestelbaar|studs|palautun|odbit|nedorucit|visszapattan|respins|odbijen|отскок|недоставл|возврат почты|αναπηδ|geri don|ارتداد|מיילים חוזרים|बाउंस|terpental|tra lai|ตีกลับ|不達|バウンス|반송|退信|弹回';
 
-/** Parts of headers whose column permits mail with a "yes". */
+/** Words within headers of columns in which "yes" permits mail. */
 export const OPT_IN_HEADERS =
   'subscribed|is subscribed|subscription status|email subscription|email status subscription|opt in|optin|opted in|consent|email permission|mail permission|accepts marketing|accepts email|email marketing|marketing status|marketing contact status|marketing consent|newsletter|mailable|einwilligung|werbeeinwilligung|zustimmung|abonniert|abonné|abonne|consentement|suscrito|suscripcion|consentimiento|iscritto|iscrizione|consenso|inscrito|assinante|consentimento|geabonneerd|toestemming|prenumererar|samtycke|samtykke|tilmeldt|påmeldt|pameldt|suostumus|markkinointilupa|subskrypcja|zgoda|souhlas|suhlas|prihlasen|hozzajarul|feliratkozott|abonat|consimtamant|pristanak|privola|pretplacen|съгласие|абониран|подписан|согласие|підписан|згода|συγκαταθεση|εγγεγραμμεν|abone|onay|izin|موافقة|مشترك|הסכמה|מנוי|सहमति|सदस्यता|persetujuan|berlangganan|dong y|đã đăng ký|ยินยอม|สมัครรับ|購読|配信許可|配信可|オプトイン|同意|수신동의|수신 동의|구독|옵트인|订阅|訂閱|同意接收';
 
-/** Parts of headers whose column contains states as words, some of which forbid mail. */
+/** Words within headers of columns that contain states in words. Some of these states forbid mail. */
 export const STATUS_HEADERS =
   'status|state|stage|disposition|lifecycle|lead category|outcome|zustand|statut|etat|estado|situacion|stato|situacao|stav|tila|allapot|stare|stanje|състояние|статус|состояние|стан|κατασταση|durum|حالة|סטטוס|מצב|स्थिति|trang thai|สถานะ|ステータス|状態|상태|状态|狀態';

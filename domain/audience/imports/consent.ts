@@ -14,7 +14,7 @@ import {
 } from './consent-words.ts';
 import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
 
-/** Permission to mail a person, from the columns of a list. `unclear`: the text is not understood. */
+/** Permission to mail a person, read from the columns of an imported list. `unclear`: the text is not understood. */
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
 
 /** Mapping targets of permission columns. */
@@ -47,11 +47,11 @@ const NEGATED: Partial<Record<Statement, Statement>> = {
   bounced: 'mailable',
 };
 const negations = normalizedWordSet(NEGATIONS);
-/** Placeholders for an empty value. */
+/** Texts that mean that a cell has no value. */
 const nothing = normalizedWordSet(
   'n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno',
 );
-/** Words that forbid mail anywhere in a longer text. */
+/** Words that forbid mail wherever they occur in a longer text. */
 const forbids = signs(
   'unsubscrib|unsub|opted out|opt out|optout|do not contact|do not mail|do not email|dnc|blocklist|blacklist|complain|marked as spam|abgemeldet|abbestellt|désabonné|désinscrit|dado de baja|disiscritto|descadastrado|uitgeschreven|afgemeld|avregistrerad|avmeldt|afmeldt|wypisan|odhlášen|leiratkozott|dezabonat|odjavljen|отписан|відписан|配信停止|配信拒否|購読解除|수신거부|수신 거부|구독취소|退订|退訂|拒收',
 );
@@ -65,11 +65,13 @@ const optOutNames = normalizedWordSet(OPT_OUT_NAMES);
 const bounceHeader = signs(BOUNCE_HEADERS);
 const optInHeader = signs(OPT_IN_HEADERS);
 const statusHeader = signs(STATUS_HEADERS);
-/** Headers of counts, links, texts and other channels. */
+/**
+ * Headers that contain permission words but belong to columns with counts, links, texts or other channels than email.
+ */
 const OTHER =
   /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|call|sms|whats ?app|fax|push|template|subject|count of)\b/;
 
-/** Time, place and source of an opt-in do not prove permission. */
+/** Headers of columns with the time, place or source of an opt-in, which do not prove permission. */
 const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
 
 /** Returns the target of a permission column by its header; undefined for any other column. */
@@ -87,7 +89,7 @@ export function isStatusHeader(header: string): boolean {
   return statusHeader(normalizedWords(header));
 }
 
-/** Reads a cell of a column that permits mail. A blank cell counts as permission. */
+/** Reads a cell of a column that permits mail. A blank cell is read as permission. */
 export function readSubscribed(cell: string): Permission {
   switch (statementOf(cell)) {
     case 'blank':
@@ -124,12 +126,12 @@ export function readUnsubscribed(cell: string, kind: 'opted_out' | 'bounced' = '
     case 'not_now':
       return 'withheld';
     default:
-      // A bounce column contains the mail server's answer, so any other text is a bounce.
+      // In a bounce column any other text is read as a bounce, because it is the mail server's answer.
       return kind === 'bounced' && !isNothing(cell) ? 'bounced' : isNothing(cell) ? 'given' : 'unclear';
   }
 }
 
-/** Reads a cell of a state column. Only words that forbid mail count, because others are ambiguous. */
+/** Reads a cell of a state column. Only words that forbid mail are used, because others are ambiguous. */
 export function readStatus(cell: string): Permission {
   const statement = statementOf(cell);
   if (statement === 'refused') return 'opted_out';
@@ -141,7 +143,7 @@ function isNothing(cell: string): boolean {
   return nothing.has(normalizedWords(cell)) || /^[-–—.\s]*$/.test(cell);
 }
 
-/** Cache of interpreted cells: cells repeat, and interpreting one is slow. */
+/** Cache of interpreted cells, because cells are often equal and interpreting one is slow. */
 const read = new Map<string, Statement>();
 const MAX_CACHED = 2_000;
 
@@ -161,7 +163,7 @@ function findStatement(cell: string): Statement {
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // Removes a cause in brackets after the state.
+  // Removes a reason in brackets after the state.
   const plain = normalizedWords(text.replace(/\s*[([{].*$/s, '')) || normalizedWords(text);
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }

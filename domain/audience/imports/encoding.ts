@@ -28,9 +28,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 const SNIFFED_BYTES = 4096;
-/** Maximum bytes of non-ASCII lines for the detector of older encodings. */
+/** Maximum size (bytes) of the non-ASCII lines that the detector of older encodings gets. */
 const SAMPLED_BYTES = 16 * 1024;
-/** Share of zero bytes above which text has an encoding with several bytes per character. */
+/** Share (0 to 1) of zero bytes above which a text must have an encoding with several bytes per character. */
 const ZEROS_OF_WIDE = 0.4;
 
 /** Returns the encoding for a label, as named in `lib/encodings.ts`; null for an unknown label. */
@@ -50,7 +50,7 @@ export function encodingNamed(label: string): string | null {
 
 /**
  * Detects the encoding of a text file by its byte order mark, the zeros of wide characters, or a majority of UTF-8
- * sequences. Otherwise guesses it by the script of its words. Reads the whole file.
+ * sequences. Otherwise guesses the encoding by the script of the words. Reads the whole file.
  */
 export async function detectEncoding(path: string): Promise<EncodingGuess> {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -94,9 +94,9 @@ async function broken(path: string): Promise<EncodingGuess> {
       if (sampled >= SAMPLED_BYTES) break;
     }
   }
-  // Bytes of older encodings rarely form a UTF-8 character, and hardly ever in half of all cases.
+  // Bytes of older encodings rarely form valid UTF-8 characters, so at least as many valid as invalid ones mean UTF-8.
   if (marked || whole >= wrong) return { encoding: 'utf-8', confidence: whole / (whole + wrong) };
-  // Loaded on demand: its tables are large, and most files are UTF-8.
+  // Loads the detector on demand, because its tables are large and most files are UTF-8.
   const { legacyEncoding } = await import('./legacy-encoding.ts');
   return legacyEncoding(Buffer.concat(lines));
 }
@@ -132,7 +132,7 @@ function sniffWide(head: Buffer): string | undefined {
 /** Decodes a file to pieces of text, without byte order mark and NUL. Every line end is converted to one line feed. */
 export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {
   const decoder = decoderOf(encoding);
-  // Holds a carriage return at the end of a piece, because a line feed may follow in the next piece.
+  // Carriage return at the end of the previous piece, to which a line feed in the next piece may belong.
   let held = '';
   for await (const chunk of file) {
     let text = held + decoder.write(chunk);
@@ -144,7 +144,8 @@ export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator
 }
 
 /**
- * Returns a decoder. UTF-8 and UTF-16 use the platform's decoder, which is faster and leaves no half surrogate pair.
+ * Returns a decoder. For UTF-8 and UTF-16 this is the platform's decoder, which is faster and never splits a surrogate
+ * pair.
  */
 function decoderOf(encoding: string): { write(bytes: Buffer): string; end(): string } {
   if (!/^utf-(?:8|16)/.test(encoding)) {

@@ -6,7 +6,7 @@ export type OtherFile = Extract<MessageCode, `file_kind.${string}`> extends `fil
 /** The kinds of files that an import reads. */
 export type TableFormat = 'csv' | 'xlsx' | 'ods';
 
-/** First bytes of files that are no table. */
+/** First bytes of binary files that cannot be imported, with the kind of file. */
 const BINARY: readonly (readonly [start: string | readonly number[], kind: OtherFile])[] = [
   ['%PDF', 'pdf'],
   [[0xd0, 0xcf, 0x11, 0xe0], 'old_excel'],
@@ -28,7 +28,7 @@ const BINARY: readonly (readonly [start: string | readonly number[], kind: Other
   ['MZ\x90', 'program'],
 ];
 
-/** Beginnings of texts that are no table. */
+/** Patterns for the beginning of text files that cannot be imported, with the kind of file. */
 const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
   [/^(?:<!doctype html|<html|<table|<meta|<head|<body)/i, 'html'],
   [/^<\?xml|^<[a-z][\w:.-]*[\s>]/i, 'xml'],
@@ -41,10 +41,13 @@ const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
 
 /** Number of bytes at the start of a file that {@link binaryKind} needs. */
 export const KIND_BYTES = 64;
-/** Share of control characters above which bytes are no text. */
+/** Share (0 to 1) of control characters above which a file is treated as binary. */
 const MOST_CONTROLS = 0.1;
 
-/** Detects by the first bytes that a file is a ZIP archive, as XLSX and ODS are, or has another binary format. */
+/**
+ * Returns `zip` if the first bytes are those of a ZIP archive, as in XLSX and ODS files, or another binary format.
+ * Undefined if neither is recognized.
+ */
 export function binaryKind(head: Buffer): 'zip' | { other: OtherFile } | undefined {
   if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5)) return 'zip';
   const start = head.subarray(0, KIND_BYTES).toString('latin1');

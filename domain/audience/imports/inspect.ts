@@ -17,7 +17,7 @@ const TEXT_SAMPLE_CHARS = 32 * 1024;
 /** Number of rows shown and used to detect columns. */
 const SAMPLE_ROWS = 20;
 
-/** A person's choices for reading a file. A missing choice is detected. */
+/** A person's choices for reading a file. A choice that is missing is detected from the file. */
 export interface ReadingChoices {
   encoding?: string | undefined;
   delimiter?: string | undefined;
@@ -27,11 +27,11 @@ export interface ReadingChoices {
   sheet?: string | undefined;
 }
 
-/** Request to inspect a file. It takes one second of CPU per 20 MB: see inspect-thread.ts. */
+/** Request to inspect a file. An inspection takes one second of CPU per 20 MB (inspect-thread.ts). */
 export interface Inspection {
   path: string;
   choices: ReadingChoices;
-  /** Number of rows at which counting stops. Without a limit all rows are counted. */
+  /** Number of rows at which counting stops. If absent, all rows are counted. */
   most?: number;
   /** If set, reads all rows as an import would and returns the results. */
   preview?: { mapping?: readonly ColumnMapping[] | undefined };
@@ -41,7 +41,7 @@ export interface Inspection {
 export interface Inspected {
   format: TableFormat;
   encoding: string;
-  /** Certainty of the encoding, from 0 to 1. */
+  /** Confidence of the detected encoding, from 0 to 1. */
   confidence: number;
   delimiter: string;
   skipRows: number;
@@ -55,29 +55,31 @@ export interface Inspected {
    * Number of rows below the header, without blank ones. With `most`, the number is 0 unless it may exceed `most`.
    */
   rows: number;
-  /** The sheet of a workbook, written as CSV. The caller deletes the file. */
+  /**
+   * The sheet of a workbook, which was written to a CSV file. The caller must delete the file. Null for other files.
+   */
   sheet: SheetFile | null;
   outcome: Outcome | null;
 }
 
-/** Expected result of an import. */
+/** Expected result of importing a file. */
 export interface Outcome {
   /** The first rows, as they would be stored. */
   stored: StoredRow[];
-  /** Number of rows per reason that would be skipped or changed. */
+  /** Number of rows that would be skipped or changed, by reason. */
   problems: { reason: RowReason; rows: number; firstLine: number }[];
   /** Number of rows that would be imported without permission to mail. */
   unsubscribed: number;
 }
 
-/** A row in the form in which it would be stored; `person` is absent if the row would be refused. */
+/** A row as it would be stored. `person` is absent if the row would be refused. */
 interface StoredRow {
   line: number;
   person: Person | null;
   reason: RowReason | null;
 }
 
-/** The result, or the reason why the file cannot be read. */
+/** Result of an inspection, or the reason why the file cannot be read. */
 export type InspectionAnswer = { inspected: Inspected } | { refused: Problem };
 
 /** Inspects a file, and reads it as an import would. Only the first rows stay in memory. */
@@ -205,7 +207,8 @@ async function readRows(
   { path, encoding, format, delimiter, layout, most }: Rows,
   meaning: RowMeaning | null,
 ): Promise<{ rows: number; outcome: Outcome | null }> {
-  // The number of lines is an upper bound and fast to count. Rows are parsed only if the bound exceeds the limit.
+  // Counts lines first, which is fast and gives an upper bound of the rows. Parses rows only if the bound exceeds the
+  // limit.
   if (!meaning && most !== undefined && (await countLines(path)) <= most + layout.skipRows + 1)
     return { rows: 0, outcome: null };
   const reader = meaning && rowReader(meaning);

@@ -5,7 +5,7 @@ import type { CsvRecord } from './records.ts';
 /** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Matches the line `sep=;`, which tells Excel the separator. */
+/** Matches a line such as `sep=;`, which names the separator for Excel. */
 const SEPARATOR_LINE = /^\s*"?sep=(.)"?\s*$/i;
 
 /** Returns the separator of a first line such as `sep=;`, which Excel understands; undefined without such a line. */
@@ -15,7 +15,7 @@ export function namedDelimiter(text: string): string | undefined {
   return named === '"' ? undefined : named;
 }
 
-/** Returns the separator that splits the first lines most evenly; a comma if none does. */
+/** Returns the separator that splits the first lines into the most equal numbers of cells; a comma if none does. */
 export function detectDelimiter(sample: string): string {
   const lines = sample
     .split('\n')
@@ -53,7 +53,7 @@ function mostFrequent(counts: readonly number[]): number {
   return best;
 }
 
-/** Position of the data rows, and their header. */
+/** Position of the header and the data rows in a file. */
 export interface Layout {
   /** Number of lines above the header, or above the first row if there is no header. */
   skipRows: number;
@@ -94,7 +94,7 @@ function headerOf(
 ): Row | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  // A given number of skipped lines points at the header's line.
+  // If a person chose the number of skipped lines, the next line is the header.
   if (skipRows !== undefined && (hasHeader || !hasAddress(first))) return first;
   const addressed = rows.findIndex(hasAddress);
   const above = addressed === -1 ? rows.slice(0, 10) : rows.slice(0, addressed);

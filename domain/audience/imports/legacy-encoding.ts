@@ -8,7 +8,9 @@ interface Candidate {
   /** Name of the encoding in the detector. */
   detector: string;
   domains: string;
-  /** For encodings with two bytes per character: ranges of the first byte that cover most text. */
+  /**
+   * For encodings with two bytes per character: ranges that contain the first byte of most characters in usual text.
+   */
   usual?: readonly [from: number, to: number][];
 }
 
@@ -50,7 +52,10 @@ const CANDIDATES: readonly Candidate[] = [
   { encoding: 'euc-kr', detector: 'cp949', domains: 'kr', usual: [[0xb0, 0xc8]] },
 ];
 
-/** Weights of the evidence for an encoding: the detector, readable words, the countries of the addresses. */
+/**
+ * Weights of the evidence for an encoding: the detector's result, readable words, and the countries of the email
+ * addresses.
+ */
 const WEIGHT = { detector: 0.35, words: 0.5, domains: 0.15 };
 /**
  * Bounds of the confidence, which grows with the distance to the second-best encoding. An older encoding is never
@@ -68,7 +73,8 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   );
   const words = wordsBeyondAscii(sample);
   const countries = domainsIn(sample.toString('latin1'));
-  // Single signs, such as a dash, are weak evidence. Most of these programs are Western.
+  // Without words only single signs such as a dash are left, which are weak evidence. Most files with such signs are
+  // Western.
   if (words.length === 0) return { encoding: 'windows-1252', confidence: LEAST_CONFIDENT };
   let best = { encoding: 'windows-1252', score: 0 };
   let second = 0;
@@ -91,7 +97,10 @@ function mean(values: readonly number[]): number {
 
 const MAX_WORDS = 400;
 
-/** Returns runs of bytes between separators that contain non-ASCII bytes. The second byte of a pair may be ASCII. */
+/**
+ * Returns sequences of bytes between separators that contain non-ASCII bytes. ASCII bytes are included, because the
+ * second byte of a character may be ASCII.
+ */
 function wordsBeyondAscii(sample: Buffer): Buffer[] {
   const words: Buffer[] = [];
   let start = 0;
@@ -120,12 +129,13 @@ const SCRIPTS = [
   /^[\p{Script=Hangul}\p{Script=Han}（）-]+$/u,
 ];
 /**
- * Signs of misread text: a capital after a small letter, three equal letters in a row, symbols and broken characters.
+ * Matches signs of a wrong encoding: a capital after a small letter, three equal letters in a row, symbols, or broken
+ * characters.
  */
 const ODD = /\p{Ll}\p{Lu}|(\p{L})\1\1|[\p{Sc}\p{So}\p{Sm}\p{Sk}\p{No}\p{Cc}\p{Co}\p{Cn}\ufffd¡¿«»“”„‰†‡…•]/u;
 const HALF_WIDTH = /[\uff61-\uff9f]/u;
 
-/** Rates a word decoded in an encoding: from 0 to 1, or -1 if the encoding does not have its bytes. */
+/** Rates a word decoded with an encoding, from 0 to 1. Returns -1 if the bytes are invalid in the encoding. */
 function plausibility(word: Buffer, encoding: string, usual: Candidate['usual']): number {
   const text = iconv.decode(word, encoding);
   if (text.includes('\ufffd')) return -1;

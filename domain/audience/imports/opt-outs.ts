@@ -36,8 +36,8 @@ export async function importOptOuts(tx: Tx, job: ContactImportRow, optOuts: read
 }
 
 /**
- * Unsubscribes the contacts of rows that forbid mail. The row itself may be missing: its address may be repeated or
- * known, or the row faulty.
+ * Unsubscribes the contacts of rows that forbid mail. A row may forbid mail although it is not imported, because its
+ * address is repeated or known or the row is faulty.
  */
 export async function unsubscribeNamed(tx: Tx, optOuts: readonly OptOut[]): Promise<void> {
   if (optOuts.length === 0) return;

@@ -28,7 +28,7 @@ export async function previewFile(
 }
 
 /**
- * Detects the layout of a file. Writes a sheet of a workbook to disk as CSV; the caller deletes it.
+ * Detects the layout of a file. Writes the sheet of a workbook to a CSV file, which the caller must delete.
  * @param most maximum rows, without the header
  * @throws AppError bad_request when the file is empty, no table, or has too many rows
  */

@@ -63,7 +63,7 @@ export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Pro
 }
 
 /**
- * Returns the problem rows as a CSV file: the original columns, then line, reason, and the cells beyond the last
+ * Returns the rows with problems as a CSV file: the original columns, line, reason, and the cells after the last
  * column. A cell that a spreadsheet could read as a formula gets an apostrophe, which a repeated import removes.
  * @throws AppError not_found
  */

@@ -8,9 +8,9 @@ export interface CsvRecord {
   raw: string;
 }
 
-/** Maximum characters of a row. If a quote is not closed within them, its line counts as broken. */
+/** Maximum characters of a row. If a quote is not closed within this length, its line is reported as broken. */
 export const MAX_RECORD_CHARS = 64 * 1024;
-/** Maximum rows passed to the parser, and to the caller, at once. */
+/** Maximum number of rows that are parsed and yielded together. */
 const ROWS_PER_PARSE = 500;
 
 interface RawRecord {
@@ -24,7 +24,7 @@ export function isFilled({ values }: CsvRecord): boolean {
   return !values?.every((value) => !value.trim());
 }
 
-/** Separator of cells, and the way in which rows are counted. */
+/** Separator of cells, and the format that determines how rows are numbered. */
 interface RowFormat {
   delimiter: string;
   /** For formats other than `csv`, each row counts as one, even with line breaks inside its cells. */
@@ -32,8 +32,8 @@ interface RowFormat {
 }
 
 /**
- * Yields the rows of a CSV text in order, in groups, without empty lines. Rows are separated here, so that an unclosed
- * quote breaks only its own line and not the rest of the file. csv-parse parses each row.
+ * Yields the rows of a CSV text in order, in groups, without empty lines. This function separates rows, so that an
+ * unclosed quote breaks only its own line and not the rest of the file. csv-parse then parses each row.
  */
 export async function* csvRecords(
   text: AsyncIterable<string>,
@@ -81,8 +81,8 @@ async function* splitRecords(
   for await (const piece of text) {
     arrived.push(piece);
     size += piece.length;
-    // The rest is scanned again together with the new pieces. Waiting for at least that many characters keeps the work
-    // linear.
+    // Waits until the new pieces are at least as long as the rest, because the rest is scanned again with them. This
+    // keeps the work linear.
     if (size < rest.length) continue;
     yield* take(rest + arrived.join(''), false);
     arrived = [];
@@ -99,7 +99,7 @@ function lineAfter(text: string, from: number): number {
 
 /**
  * Returns the end of the row that begins at `start` (the position of its line feed), or undefined if more text is
- * needed. `endless`: the line is too long and its line feed has not arrived.
+ * needed. `endless` is true if the line is too long and its line feed has not been read yet.
  */
 function nextCut(
   text: string,
@@ -112,15 +112,16 @@ function nextCut(
   if (isWhole && (end < text.length || final)) return { end, broken: false };
   const dependsOnMore = end === OPEN || end === text.length;
   if (!final && dependsOnMore && text.length - start <= MAX_RECORD_CHARS) return undefined;
-  // The row is too long, or its quote is not closed. Its line is broken, and reading continues on the next line.
+  // The row is too long, or a quote in it is not closed. Its line is reported as broken, and reading continues on the
+  // next line.
   const feed = text.indexOf('\n', start);
   if (feed === -1 && !final) return { end: text.length, broken: true, endless: true };
   return { end: feed === -1 ? text.length : feed, broken: true };
 }
 
-/** The quote is still open at the end of the text. */
+/** Result for a row whose quote is still open at the end of the text. */
 const OPEN = -1;
-/** A quote that spans lines meets a stray quote, which therefore opens a later cell. */
+/** Result for a row whose quote spans lines and contains a stray quote. */
 const BROKEN = -2;
 
 /**
@@ -131,7 +132,10 @@ const BROKEN = -2;
 class RowEnds {
   readonly #text: string;
   readonly #delimiter: string;
-  /** Computed at the first quote. Before a quote, the next line feed ends the row. */
+  /**
+   * Ends of rows, by the position at which a row begins. Computed only if there is a quote; otherwise the next line
+   * feed ends the row.
+   */
   #atFieldStart: Int32Array | undefined;
   #nextQuote: number;
 
@@ -142,7 +146,8 @@ class RowEnds {
   }
 
   /**
-   * Returns the position of the line feed that ends the row, the length of the text without one, or OPEN or BROKEN.
+   * Returns the position of the line feed that ends the row that begins at `start`. Without a line feed it is the
+   * text's length. May also return OPEN or BROKEN.
    */
   from(start: number): number {
     if (this.#atFieldStart) return this.#atFieldStart[start]!;
@@ -198,7 +203,8 @@ function newlines(text: string): number {
 function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
   const whole = rows.filter((row) => !row.broken);
   const together = parseText(whole.map((row) => row.text).join('\n'), delimiter);
-  // If the number of rows differs, each row is parsed alone, so that a malformed row does not affect its neighbours.
+  // If the parser returns another number of rows, parses each row alone, so that a malformed row does not affect its
+  // neighbours.
   const parsed = together?.length === whole.length ? together : whole.map((row) => parseRow(row.text, delimiter));
   let next = 0;
   return rows.map((row) => ({

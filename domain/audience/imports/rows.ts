@@ -22,7 +22,7 @@ export type RowReason = (typeof ROW_REASONS)[number];
 
 /** Prefix of mapping targets for custom fields, e.g. `custom:industry`. */
 export const CUSTOM = 'custom:';
-/** Custom field with the further addresses of a cell that has several. */
+/** Name of the custom field for the further addresses of a cell with several. */
 const OTHER_EMAILS = 'other_emails';
 const FORMULA_GUARD = /^'[=+\-@＝＋－＠\t|]/;
 const QUOTE = 34;
@@ -31,7 +31,7 @@ const APOSTROPHE = 39;
 /** An opt-out, bounce or unclear permission found in a row. */
 export interface OptOut {
   email: string;
-  /** `opted_out` and `bounced` become suppression entries. `unclear`: the cell was not understood. */
+  /** For `opted_out` and `bounced` a suppression entry is added. `unclear`: the cell was not understood. */
   state: Exclude<Permission, 'given'>;
   /** Name of the column that contains the statement. */
   column: string;
@@ -44,7 +44,7 @@ export interface Person {
   optOut?: OptOut;
 }
 
-/** Meaning of the columns of a file. */
+/** Mapping of a file's columns, and its separator. */
 export interface RowMeaning {
   mapping: readonly ColumnMapping[];
   /** Names of all columns, in order. */
@@ -52,19 +52,22 @@ export interface RowMeaning {
   delimiter: string;
 }
 
-/** A row that is not imported. The row's opt-out is still applied. */
+/** A row that is not imported, although an opt-out in it is applied. */
 interface Refused {
   reason: RowReason;
   email: string;
   optOut?: OptOut;
 }
 
-/** Reads rows by a mapping; created once for many rows. */
+/** Converts rows to people by a mapping. */
 export interface RowReader {
   read(record: CsvRecord): Person | Refused;
 }
 
-/** Creates the reader of a mapping. Trims cells, and removes the apostrophe that exports put before a formula. */
+/**
+ * Creates a reader for a mapping, once for all rows of a file. The reader trims cells, and removes the apostrophe that
+ * exports put before a formula.
+ */
 export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReader {
   const at = (target: string) => mapping.find((column) => column.target === target)?.index ?? -1;
   const [email, first, last] = [at('email'), at('first_name'), at('last_name')];
@@ -115,8 +118,8 @@ function addressesIn(written: string): string[] {
 }
 
 /**
- * Returns true for a row with more cells than columns, because a separator in a text shifted the following cells. Blank
- * cells at the end are usual, unless a separator is followed by a space, as in text.
+ * Returns true if a row has more cells than columns, because a separator within a text has shifted the following cells.
+ * Additional blank cells at the end are ignored, unless a separator is followed by a space, as in text.
  */
 function hasShifted(values: readonly string[], columns: number, hasTextSeparator: () => boolean): boolean {
   if (values.length <= columns) return false;
@@ -124,8 +127,8 @@ function hasShifted(values: readonly string[], columns: number, hasTextSeparator
 }
 
 /**
- * Returns a function that checks a row: at least one, and at most half, of its separators before filled cells are
- * followed by a space.
+ * Returns a function that returns true if a separator of a row is probably part of a text. This is so if at least one
+ * but at most half of the separators before filled cells are followed by a space.
  */
 function separatorInText(delimiter: string): (raw: string) => boolean {
   return (raw) => {
@@ -138,7 +141,7 @@ function separatorInText(delimiter: string): (raw: string) => boolean {
   };
 }
 
-/** Permissions by priority: the strictest column of a row wins. */
+/** Permissions from the strictest to the least strict. If the columns of a row differ, the strictest one wins. */
 const BY_STRENGTH: readonly Permission[] = ['bounced', 'opted_out', 'unclear', 'withheld', 'given'];
 
 /**
@@ -173,7 +176,7 @@ function cell(values: readonly string[], index: number): string {
   const text = cleanText(value);
   const start = text.charCodeAt(0);
   if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
-  // A space after the closing quote prevents the parser from recognizing the quotes.
+  // Removes quotes that the parser did not recognize because of a space after the closing quote.
   return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 

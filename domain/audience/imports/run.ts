@@ -95,7 +95,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
   let toSkip = Number(job.checkpoint);
   let checkpoint = toSkip;
   let batch = emptyBatch();
-  /** Result of the batch before the one that is read. */
+  /** Result of applying the previous batch, while the next one is read. */
   let applied = Promise.resolve(true);
 
   const apply = async (full: ImportBatch): Promise<boolean> => {
@@ -110,7 +110,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
     if (!(await applied)) return false;
     signal?.throwIfAborted();
     applied = apply(full);
-    // An error is thrown by the next flush. Until then it counts as handled.
+    // Marks an error as handled. The next flush throws it.
     applied.catch(() => undefined);
     return true;
   };
@@ -126,7 +126,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
         if (!isFilled(record)) continue;
         const row = readRow(record, reader, seen);
         if (toSkip > 0) {
-          // The row was applied by an earlier attempt. Its address still counts in the search for duplicates.
+          // Skips a row that an earlier attempt has applied, after its address was added to the search for duplicates.
           toSkip -= 1;
           continue;
         }

@@ -5,8 +5,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { settleImportedLeads } from '../leads/add.ts';
 
 /**
- * Decides about the leads of an ended import that a credential requested: leads within its policy are mailed, all
- * others wait for an approval. Stores the approval with the import.
+ * Decides about the leads of an ended import that an API key or application requested. Leads within its policy may be
+ * mailed; all others wait for an approval. Stores the approval with the import.
  */
 export async function settleLeads(
   { config }: Pick<Ctx, 'config'>,

@@ -24,7 +24,7 @@ import { CONTACT_LIMITS } from '../../directory/contact-fields.ts';
 /** A file on disk, and how to import it. */
 export interface ImportRequest extends ReadingChoices {
   file: { path: string; filename: string; size: number };
-  /** Defaults to the mapping that the preview suggests. */
+  /** Mapping of columns. Defaults to the one that the preview suggests. */
   mapping?: readonly ColumnMapping[] | undefined;
   categories?: readonly string[] | undefined;
   campaignId?: string | undefined;
@@ -134,7 +134,7 @@ async function assertImportLimits({ config }: Ctx, tx: Tx, bytes: number): Promi
     throw new AppError('conflict', message('imports.too_large_under_way'), { fix });
 }
 
-/** Mapping targets that several columns may share. Each of these columns can forbid mail. */
+/** Mapping targets that several columns may have, because any of the columns can forbid mail. */
 const REPEATABLE = ['unsubscribed', 'bounced'];
 
 function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {
@@ -156,8 +156,8 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
 }
 
 /**
- * Cancels an import. Applied rows stay; no further rows are applied. Leads that a credential has imported into a
- * campaign that sends are decided about, as at the end of an import.
+ * Cancels an import. Applied rows stay; no further rows are applied. Decides about leads that an API key or application
+ * imported into a sending campaign, as at the end of an import.
  * @throws AppError not_found, conflict when it has ended
  */
 export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
@@ -173,7 +173,7 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
       .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
     await settleLeads(ctx, tx, job);
     announceEnd(tx, job, 'cancelled');
-    // A blocked run reads the status again and ends.
+    // Signals a workflow that may be blocked, so that it reads the status again and ends.
     const args = { organizationId: tx.org.organizationId, importId: id };
     tx.intend(signalOpen(contactImportWorkflow, args, 'retry', { cause: 'operator' }));
     tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });

@@ -30,7 +30,7 @@ export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<Lab
 }
 
 /**
- * Appends a label. Chooses a colour if none is given.
+ * Adds a label at the end of its registry. Chooses a colour if none is given.
  * @throws AppError bad_request when the registry is full
  */
 export async function createLabel(
@@ -78,8 +78,8 @@ export async function updateLabel(
 }
 
 /**
- * Deletes a label and removes it from its records, which are kept. Active campaigns that had a deleted tag reallocate
- * their slots.
+ * Deletes a label and removes it from all records that have it. Active campaigns that used a deleted tag reserve their
+ * slots again.
  * @throws AppError not_found, conflict for a tag that alone selects a campaign's mailboxes, and for a category used by
  * a condition
  */
@@ -152,8 +152,8 @@ export async function moveLabel(
 }
 
 /**
- * Refuses to delete the only tag that selects a campaign's mailboxes. Without a tag, the campaign would send from all
- * mailboxes.
+ * Refuses to delete a tag that alone selects a campaign's mailboxes, because without it the campaign would send from
+ * all mailboxes.
  * @throws AppError conflict naming the campaigns
  */
 async function refuseWidening(tx: Tx, tagId: string): Promise<void> {

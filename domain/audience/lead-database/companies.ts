@@ -62,7 +62,7 @@ export async function searchLeadCompanies(
   const key = sort === 'domain' ? 'g.domain' : byTime ? NEVER : `g.${sort}`;
   const after = at ? afterOf(sort, key) : 'true';
   const members = `from ${LEADS} where o.organization_id = :org and (${where.all()})` as const;
-  // Counts over all contacts are stored, so an unfiltered query reads them instead of counting.
+  // For an unfiltered query, reads the stored counts instead of counting all contacts.
   const grouped = isUnfiltered(query)
     ? `select k.company_domain as domain, ${COUNTS.map((name) => `k.${name}`).join(', ')}, k.last_contacted_at
          from (${STORED_COMPANIES}) k where k.company_domain <> ''`

@@ -60,7 +60,7 @@ export async function measureLeadCoverage(ctx: Ctx, query: LeadQuery): Promise<L
   return { ...row!, contacted_share: row!.total === 0 ? null : row!.contacted / row!.total };
 }
 
-/** SQL for all contacts, which sums the stored counts per company. */
+/** SQL of the counts of all contacts. It sums the stored counts of the companies. */
 const KEPT = `kept as materialized (${STORED_COMPANIES}), counted as (
        select ${LEAD_COUNTS.map((name) => `coalesce(sum(${name}), 0)::int as ${name}`).join(', ')},
          (select count(*)::int from contact_outreach o

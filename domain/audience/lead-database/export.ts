@@ -78,7 +78,9 @@ function cell(value: string | number | boolean | Date | null): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '');
 }
 
-/** Records the export in the audit log. The query is recorded without its values, which may be addresses. */
+/**
+ * Records the export in the audit log. Records only the fields of the query and not its values, which may be addresses.
+ */
 function recordExport(ctx: Ctx, query: LeadQuery, sort: PeopleSort, rows: number): Promise<void> {
   return transact(ctx, async (tx) =>
     tx.audit({

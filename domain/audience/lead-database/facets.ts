@@ -5,7 +5,7 @@ import { compileLeadQuery, LEADS, type LeadQuery } from './query.ts';
 export const FACETS = ['outreach_status', 'seniority', 'department', 'esp_provider', 'verification_status'] as const;
 type Facet = (typeof FACETS)[number];
 
-/** Maximum keys per facet, because seniority and department are free text. */
+/** Maximum number of values listed per facet. Seniority and department are free text and may have many. */
 const LISTED = 100;
 
 /**
@@ -19,7 +19,7 @@ export async function countLeadFacets(
 ): Promise<Record<Facet, { key: string; count: number }[]>> {
   const org = reader(ctx).withoutKeptPlans();
   const where = await compileLeadQuery(org, query);
-  // Groups by all five facets first: there are few combinations, and the contacts are read only once.
+  // Groups by all five facets first, so that the contacts are read only once. There are few combinations.
   const rows = await org.sql<{ facet: Facet; key: string; count: number }>(
     `with combined as materialized (
        select ${FACETS.map((facet) => `o.${facet}`).join(', ')}, count(*) as n from ${LEADS}

@@ -43,7 +43,7 @@ const isMoment = (value: unknown): value is string => value === '-infinity' || i
 
 interface Order {
   from: string;
-  /** Condition for the organization's rows, on the column that the order's index begins with. */
+  /** Condition for the organization's rows, on the first column of the index that gives the order. */
   organization: string;
   key: string;
   id: string;

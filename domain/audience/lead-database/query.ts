@@ -17,9 +17,12 @@ export interface LeadQuery {
   q?: string | undefined;
 }
 
-/** Tables of contacts `c` and their outreach `o`. PostgreSQL skips contacts in statements that do not use them. */
+/**
+ * SQL tables: contacts `c` and their outreach history `o`. PostgreSQL does not read contacts in statements that use
+ * none of their columns.
+ */
 export const LEADS = 'contact_outreach o left join contacts c on c.id = o.contact_id';
-/** Variant of {@link LEADS} that starts from contacts, for orders that an index on contacts serves. */
+/** Variant of {@link LEADS} that starts with contacts, for orders that an index on contacts provides. */
 export const LEADS_BY_CONTACT = 'contacts c join contact_outreach o on o.contact_id = c.id';
 
 /** Returns true if a query selects all contacts. */
@@ -27,7 +30,7 @@ export function isUnfiltered({ conditions, segment_id: segmentId, q }: LeadQuery
   return conditions.length === 0 && segmentId === undefined && (q ?? '').trim() === '';
 }
 
-/** Returns the error code of a bad query, by its first problem. */
+/** Returns the error code for an invalid query, according to its first problem. */
 export function leadRefusal({ path }: Problem): ErrorCode {
   const [, field] = path.split('.');
   if (field === 'sort') return 'invalid_sort';
@@ -42,8 +45,8 @@ export function leadProblems(query: Partial<LeadQuery>, cursor?: string): Proble
 
 /**
  * Compiles a query to conditions on {@link LEADS}, without the organization; all values are bound.
- * @throws AppError invalid_lead_query or invalid_cursor, naming every problem; also for a query that would compare too
- * much
+ * @throws AppError invalid_lead_query or invalid_cursor, naming every problem; also for a query that needs too many
+ * text comparisons
  */
 export async function compileLeadQuery(org: OrgScope, query: LeadQuery, cursor?: string): Promise<Conditions> {
   const problems = leadProblems(query, cursor);

@@ -20,7 +20,7 @@ import { isRequesterValid } from '../../approvals/standing.ts';
 import { holdAdded } from '../../sending/control/approved-leads.ts';
 import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
 
-/** Origin of a lead, by which acquisition reports group emails. */
+/** Origin of a lead. Acquisition reports group emails by it. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
 
 interface AddedLeads {
@@ -40,10 +40,10 @@ export interface HeldLeads {
 const PAGE = 5_000;
 
 /**
- * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A removed lead who is added
- * again does not receive steps that they already received in this campaign. Signals the launcher of an active campaign.
- * Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If the
- * campaign sends to new leads, leads that exceed a credential's policy are held for an approval.
+ * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A contact who was removed
+ * and is added again does not get emails that they already received in this campaign. Signals the launcher of an active
+ * campaign. Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If
+ * the campaign sends to new leads, leads that exceed the policy of an API key or application are held for an approval.
  * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
@@ -64,10 +64,10 @@ export async function addLeads(
 
 /**
  * Adds contacts, and all contacts of segments, to a campaign as leads (POST /campaigns/:id/leads). Segments are read in
- * pages, so memory stays bounded. All leads are added in one transaction.
+ * pages, to limit memory. All leads are added in one transaction.
  * @param input.restart true to send every step again to removed leads
  * @throws AppError not_found; forbidden as {@link addLeads}; bad_request with every id that is no contact or segment of
- * the organization, or for segments that compare too much
+ * the organization, or for segments that need too many text comparisons
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -115,8 +115,8 @@ export async function addCampaignLeads(
 }
 
 /**
- * Lists ids of an audience that are no contact or segment of the organization, and segments that together compare too
- * much.
+ * Lists problems of an audience: ids that are no contact or segment of the organization, and segments that together
+ * need too many text comparisons.
  */
 export async function audienceProblems(
   org: OrgScope,
@@ -181,7 +181,10 @@ async function enroll(
   return { leadIds, already };
 }
 
-/** Handles new leads in a locked campaign: approval if needed, log line, signal, restart. */
+/**
+ * Requests an approval for new leads of a locked campaign if one is needed. Then logs the leads, signals the launcher,
+ * and restarts a completed campaign.
+ */
 async function announceAddedLeads(
   tx: Tx,
   config: Config,
@@ -209,7 +212,7 @@ async function logAddedLeads(
 }
 
 /**
- * Requests the approval that new leads of a locked campaign need, and releases the other leads.
+ * Requests an approval for new leads of a locked campaign that need one, and ends the hold of the other leads.
  * @param requester see {@link holdUnlessMayAdd}
  */
 async function releaseUnlessHeld(
@@ -231,8 +234,8 @@ async function releaseUnlessHeld(
 }
 
 /**
- * Adds the contacts of a part of a file that a credential imports. If the campaign sends to new leads, they are held
- * until the end of the import, because the policy decides about the whole file as one action.
+ * Adds contacts of a batch of a file that an API key or application imports. If the campaign sends to new leads, they
+ * are held until the end of the import, because the policy decides about the whole file as one action.
  * @throws AppError not_found when the campaign was deleted; forbidden as {@link addLeads}
  */
 export async function addImportedLeads(
@@ -280,7 +283,10 @@ async function heldLeads(org: OrgScope, campaignId: string, importId: string): P
   return rows.map(({ id }) => id);
 }
 
-/** Restarts a completed, locked campaign because it has leads to send to. A refusal is written to its activity log. */
+/**
+ * Restarts a completed, locked campaign because it has new leads. If launch checks refuse the restart, writes the
+ * reason to the campaign's activity log.
+ */
 export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (campaign.status !== 'completed') return;
   const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });

@@ -1,13 +1,13 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 
-/** Maximum earlier emails read per lead. A campaign has fewer steps. */
+/** Maximum number of earlier emails read per lead. It is higher than the number of steps of any campaign. */
 const MOST_EMAILS = 200;
 
 /**
- * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed. Steps
- * already sent are then skipped, the next email continues the conversation from the same mailbox, and a reply to an
- * earlier email also ends the new enrollment. A bounced email counts only if the contact still has that address. A
+ * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed. So
+ * steps already sent are skipped, and the next email continues the conversation from the same mailbox. A reply to an
+ * earlier email also ends the new enrollment. A bounced email is assigned only if the contact still has that address. A
  * request to resend an email with unknown outcome is not restored, because the removal ended the request.
  */
 export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {

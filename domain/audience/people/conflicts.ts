@@ -43,8 +43,8 @@ export async function listConflicts(ctx: Ctx, status: ConflictFilter, page: Page
 
 /**
  * Resolves an open conflict. `merge` merges the other person into the person that claimed the identifier. It also ends
- * other conflicts between the two, and transfers conflicts with third people. `dismiss` keeps both people separate: the
- * conflict is not raised again.
+ * other conflicts between the two, and transfers conflicts with third people. `dismiss` keeps both people separate, and
+ * the conflict is not recorded again.
  * @returns the updated conflict
  * @throws AppError not_found, conflict (it was resolved before), identity_merge_contacts (both people have a contact)
  */

@@ -22,7 +22,7 @@ export async function adoptPeople(tx: Tx, contacts: readonly { id: string; email
     { ids: contacts.map(({ id }) => id), emails: contacts.map(({ email }) => email) },
   );
   if (taken.length === 0) return;
-  // Uses a separate statement, which sees events stored while this transaction waited for the locks on the people.
+  // Uses a separate statement, so that it sees events stored while this transaction waited for the locks on the people.
   await tx.org.sql(
     `update product_events e set contact_id = p.contact_id from people p
      where e.organization_id = :org and p.id = e.person_id and e.person_id = any(cast(:people as uuid[]))`,

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { attachContact } from './attach.ts';
 import { mergePeople } from './merge.ts';
 
-/** Identifiers of a person in an event: exactly one of `contactId` and `email`, plus optional ones. */
+/** Identifiers of a person in an event: exactly one of `contactId` and `email`, and optional further ones. */
 interface Identity {
   contactId?: string | undefined;
   email?: string | undefined;
@@ -27,9 +27,9 @@ interface Identified {
 type Kind = Columns<'person_identifiers', 'kind'>['kind'];
 type Name = Columns<'person_identifiers', 'kind' | 'value'>;
 
-/** A person that has a named identifier, or that belongs to the named contact. */
+/** A person who has an identifier of the event, or who belongs to the event's contact. */
 interface Owner {
-  /** `contact`: the person of the named contact. */
+  /** Kind of the identifier that the person has, or `contact` for the person of the event's contact. */
   kind: Kind | 'contact';
   value: string | null;
   person_id: string;
@@ -48,11 +48,12 @@ interface Found {
 const TRIES = 5;
 
 /**
- * Finds or creates the person of an event, and links the event's identifiers to it. An identifier without a person is
- * linked; an identifier of another person is recorded once as a conflict. The contact has the highest priority, then
- * the email, then the user id. An anonymous id never decides, because several people may use one browser. A contact
- * without a person gets the person that has its email or, failing that, its user id, if that person has no contact.
- * Contact and person stay locked until the transaction ends, so that neither is deleted before the event is stored.
+ * Finds or creates the person of an event, and links the event's identifiers to it. An identifier that belongs to
+ * nobody is linked; one that belongs to another person is recorded once as a conflict. If identifiers belong to
+ * different people, the contact decides, then the email, then the user id. An anonymous id never decides, because
+ * several people may use one browser. A contact without a person gets the person that has its email or, failing that,
+ * its user id, if that person has no contact. Contact and person stay locked until the transaction ends, so that
+ * neither is deleted before the event is stored.
  * @throws AppError event_contact_not_found (404): no contact has the id or email, and the event names no other
  * identifier
  */
@@ -63,7 +64,7 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
   if (known) return accept(identity, known);
   if (!first.contact && !namesMore(identity)) throw contactNotFound();
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    // The locks are requested before the query, so that the query sees the commits of transactions that held them.
+    // Sends the lock statement before the query, so that the query sees the commits of transactions that had the locks.
     const locked = lockNames(tx, namesOf(identity, first));
     const [found] = await Promise.all([findOwners(tx, identity, 'all'), locked]);
     if (identity.contactId && !(found.contact && found.contactLocked)) throw contactNotFound();
@@ -75,7 +76,7 @@ export async function identifyPerson(tx: Tx, identity: Identity): Promise<Identi
   });
 }
 
-/** Refuses to create a person from an unknown email alone. */
+/** Refuses an event whose only identifier is an unknown email. */
 function accept(identity: Identity, person: Identified): Identified {
   if (person.contactId === null && !namesMore(identity)) throw contactNotFound();
   return person;
@@ -102,7 +103,7 @@ function namesOf(identity: Identity, { contact }: Pick<Found, 'contact'>): Name[
   return names.filter((name): name is Name => name.value !== undefined);
 }
 
-/** Returns the person that already has all named identifiers; undefined if any must be linked. */
+/** Returns the person who already has all identifiers of the event; undefined if any must be linked. */
 function settledOwner(identity: Identity, found: Found): Identified | undefined {
   const { owners, contact } = found;
   const [owner] = owners;
@@ -113,9 +114,9 @@ function settledOwner(identity: Identity, found: Found): Identified | undefined 
 }
 
 /**
- * Finds the owners of the contact and the identifiers; locks contacts before people. `when settled` locks the person
- * only if one person has all identifiers, so that events of known people do not wait for each other. `all` locks
- * everyone for changes.
+ * Finds the owners of the contact and the identifiers; locks contacts before people. `when settled`: locks the person
+ * only if one person has all identifiers, so that events of known people do not wait for each other. `all`: locks all
+ * owners for changes.
  */
 async function findOwners(tx: Tx, identity: Identity, lock: 'when settled' | 'all'): Promise<Found> {
   const locking =
@@ -191,7 +192,8 @@ async function link(tx: Tx, identity: Identity, found: Found): Promise<Identifie
   for (const { owner, ...name } of names) {
     if (!owner || folded.has(owner.person_id)) continue;
     if (name.kind === 'email' && contact && owner.contact_id === null) {
-      // A contact owns its addresses, so its person absorbs the other person.
+      // The address belongs to the contact, so the contact's person is merged with the other person who has the
+      // address.
       await mergePeople(tx, personId, owner.person_id);
       folded.add(owner.person_id);
     } else conflicts.push({ ...name, owner });
@@ -215,7 +217,7 @@ interface Links extends Identified {
   takesEvents: boolean;
 }
 
-/** Stores the person, links, conflicts and events. A conflict that is open or dismissed is not raised again. */
+/** Stores the person, links, conflicts and events. A conflict that is open or dismissed is not stored again. */
 async function storeLinks(tx: Tx, { personId, contactId, isNew, names, conflicts, takesEvents }: Links): Promise<void> {
   if (!isNew && !takesEvents && names.length === 0 && conflicts.length === 0) return;
   await tx.org.sql(

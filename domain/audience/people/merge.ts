@@ -32,7 +32,7 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
       `update ${table} set person_id = :person where organization_id = :org and person_id = :other`,
       ids,
     );
-  // A correction made for the person wins over one made for the other person.
+  // A correction made for the person takes precedence over one made for the other person.
   await tx.org.sql(
     `update attribution_corrections set person_id = :person, is_current = is_current and not exists (
        select from attribution_corrections own where own.organization_id = :org and own.person_id = :person and own.is_current)

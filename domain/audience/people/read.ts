@@ -9,7 +9,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 /** Maximum identifiers listed per person, oldest first. */
 const MAX_IDENTIFIERS = 100;
 
-/** A person with its identifiers. Times are in UTC. */
+/** A person with identifiers. Times are in UTC. */
 export interface PersonView extends Columns<'people', 'id' | 'organization_id' | 'contact_id' | 'created_at'> {
   /** At most 100 identifiers; `first_seen_at` as text. */
   identifiers: (Columns<'person_identifiers', 'kind' | 'value'> & { first_seen_at: string })[];

@@ -63,7 +63,7 @@ async function settleContact(tx: Tx, contactId: string): Promise<void> {
   );
 }
 
-/** Yields every due contact once, even if earlier contacts fail. */
+/** Yields every contact with something to settle once, even if earlier contacts fail. */
 async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerator<Due> {
   for (const select of [UNSETTLED, APART])
     for (let after: Due = { id: ZERO_UUID, organization_id: ZERO_UUID }; !isEnough();) {
@@ -74,20 +74,20 @@ async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerat
     }
 }
 
-/** Assigns events to the person of their contact, if it has one. */
+/** SQL that assigns events to the person of their contact, if the contact has one. */
 const FOLLOW = `
   update product_events e set person_id = f.person_id from (
     select e.id, p.id as person_id from product_events e join people p on p.contact_id = e.contact_id
     where e.person_id is null limit ${EVENTS_PER_PAGE} for key share of p
   ) f where e.id = f.id`;
 
-/** Selects contacts with an event without a person. */
+/** SQL that selects contacts with an event without a person. */
 const UNSETTLED = `
   select distinct organization_id, contact_id as id from product_events
   where person_id is null and (organization_id, contact_id) > (cast(:organization_id as uuid), cast(:id as uuid))
   order by organization_id, contact_id limit ${PAGE}`;
 
-/** Selects contacts whose address belongs to a person without a contact. */
+/** SQL that selects contacts whose address belongs to a person without a contact. */
 const APART = `
   select distinct c.organization_id, c.id from people p
   join person_identifiers i on i.person_id = p.id and i.kind = 'email'

@@ -1,4 +1,4 @@
-/** Words that clients send for an unknown id, without surrounding punctuation. */
+/** Words that clients send in place of an unknown id, without punctuation around them. */
 const NOBODY: ReadonlySet<string> = new Set([
   'null',
   'nil',
@@ -41,7 +41,7 @@ const NOBODY: ReadonlySet<string> = new Set([
 /**
  * Returns true for a placeholder that identifies no person. Examples are a word or number for an unknown id
  * (`undefined`, `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits.
- * Events with such an identifier belong to different people.
+ * Such an identifier must not link events, because different people have it.
  */
 export function isPlaceholderId(identifier: string): boolean {
   const bare = identifier

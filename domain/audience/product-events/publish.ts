@@ -31,7 +31,7 @@ interface EventReport {
   data: Record<string, unknown>;
 }
 
-/** Wait of a contact or of a test run that the event resumes. */
+/** A lead or test run whose wait the event has ended. */
 interface ResumedRun {
   mode: 'live' | 'test';
   /** Id of the step run, or of the test run for a test. */
@@ -47,12 +47,12 @@ interface PublishedEvent {
 }
 
 /**
- * Stores a product event and resumes the contact's waits for it (POST /events). The event and all settled waits commit
- * together, so the answer lists exactly the resumed waits. A wait matches if it is open and the event occurred after
- * the contact entered it and before its deadline. The engine then completes the step. A wait that begins later queries
- * for earlier events (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
- * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for a future event,
- * which would distort reports until that time
+ * Stores a product event and ends the contact's waits for it (POST /events). The event and all ended waits commit
+ * together, so the response lists exactly these waits. A wait matches if it is open and the event occurred after the
+ * contact entered it and before its deadline. The engine then completes the step. A wait that begins later queries for
+ * earlier events (`domain/sending/enrollment/wait.ts`). A person without a contact has no waits.
+ * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored, and for an event in the
+ * future, which would distort reports until that time
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
   refuseProblems(eventProblems(report, ctx.clock.now()));
@@ -96,8 +96,8 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
 }
 
 /**
- * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. The identifier
- * is stored to explain attributions.
+ * Returns the identifier by which the event named its person: contact, email, user_id or anonymous_id. It is stored, so
+ * that attributions can be explained.
  */
 async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
   if (report.contactId) return 'contact';

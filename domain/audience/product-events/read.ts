@@ -11,14 +11,14 @@ interface EventFilter {
   name?: string | undefined;
   email?: string | undefined;
   contactId?: string | undefined;
-  /** Only events received after this time. */
+  /** Returns only events received after this time. */
   since?: Date | undefined;
 }
 
 /**
  * Lists product events, latest received first (GET /events). An address selects the events of its contact, or else of
- * the person known by it; an unknown address gives an empty page. Every combination of filters has an index, so every
- * page costs the same.
+ * the person known by it; an unknown address gives an empty page. Every combination of filters has an index, so all
+ * pages are equally fast.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {
@@ -48,7 +48,7 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
   );
 }
 
-/** Returns the owner of an email's events: its contact, or else the person known by it. */
+/** Returns the owner of the events of an email address: its contact, otherwise the person who has it as identifier. */
 async function findByEmail(
   org: OrgScope,
   email: string,

@@ -77,7 +77,7 @@ export async function companiesById(ctx: Ctx, ids: readonly string[]): Promise<M
   return new Map(rows.map((company) => [company.id, company]));
 }
 
-/** Returns the equality conditions on the leading columns of a search's order. */
+/** Returns the equality conditions of a search on the first columns of its order, by column. */
 export function equalityConditions(
   filters: Pick<CompanyFilters, 'country' | 'state' | 'city'>,
   where: Conditions,

@@ -16,7 +16,7 @@ export interface CompanyFilters {
   domain?: string | undefined;
   industry?: string | undefined;
   technology?: string | undefined;
-  /** Inclusive bounds of the number of employees. A company of unknown size matches no range. */
+  /** Inclusive bounds of the number of employees. A company of unknown size does not match if a bound is given. */
   min_employees?: number | undefined;
   max_employees?: number | undefined;
   company_id?: string | undefined;
@@ -33,7 +33,7 @@ export interface PeopleFilters extends CompanyFilters {
   email?: 'present' | 'missing' | 'valid' | undefined;
 }
 
-/** Returns the error code of a bad search, by its first problem. */
+/** Returns the error code for an invalid search, according to its first problem. */
 export function filterRefusal({ path }: Problem): ErrorCode {
   const [, field] = path.split('.');
   if (field === 'limit') return 'invalid_limit';
@@ -60,7 +60,7 @@ export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void
   if (problems[0]) refuseProblems(problems, filterRefusal(problems[0]));
 }
 
-/** Returns the non-empty filters in a fixed order, to which a cursor is bound. */
+/** Returns the non-empty filters in a fixed order. A cursor is valid only for the same filters. */
 export function definedFilters<F extends CompanyFilters>(filters: F): F {
   return Object.fromEntries(
     Object.entries(filters)
@@ -69,7 +69,7 @@ export function definedFilters<F extends CompanyFilters>(filters: F): F {
   ) as F;
 }
 
-/** Filters that narrow a search within the list order. An index can combine them. */
+/** Groups of filters that narrow a search and for which the list order does not help. An index can combine them. */
 const NARROWING = [
   ['q'],
   ['title'],
@@ -79,12 +79,15 @@ const NARROWING = [
   ['min_employees', 'max_employees'],
 ] as const;
 /**
- * Number of NARROWING filters from which hardly any row matches. One filter usually matches a tenth of the rows or
- * fewer.
+ * Number of NARROWING filters from which hardly any row matches, because each usually matches at most a tenth of the
+ * rows.
  */
 const MANY = 4;
 
-/** Returns true if many filters narrow a search, in addition to the place and seniority that begin its order. */
+/**
+ * Returns true if many filters narrow a search. The place and seniority, with which the list order begins, are not
+ * counted.
+ */
 export function isNarrow(filters: PeopleFilters): boolean {
   return NARROWING.filter((names) => names.some((name) => filters[name] !== undefined)).length >= MANY;
 }
@@ -93,7 +96,10 @@ export function isNarrow(filters: PeopleFilters): boolean {
 interface CompiledFilters {
   /** All conditions of the search. */
   where: Conditions;
-  /** Conditions that follow from `where` and only help to find rows by an index. They share the bindings of `where`. */
+  /**
+   * Additional conditions that follow from `where` and let PostgreSQL find rows by an index. They use the bindings of
+   * `where`.
+   */
   lookup: readonly string[];
 }
 
@@ -123,10 +129,10 @@ export function compileFilters(filters: PeopleFilters, table: 'people' | 'compan
 }
 
 /**
- * Adds the bounds of the number of employees, and returns the condition for the index lookup. A narrow range, or one
- * without other filters, has few rows in the index on employees. A wide range has many rows there, so its brackets are
- * combined with the other filters in their index. `+ 0` keeps PostgreSQL from using the index on employees, which would
- * take hundreds of milliseconds.
+ * Adds the bounds of the number of employees, and returns the condition for the index lookup. For a narrow range, or
+ * one without other filters, the index on employees is used. A wide range matches many rows there, so its size brackets
+ * are looked up with the other filters in their index. `+ 0` then prevents PostgreSQL from using the index on
+ * employees, which would take hundreds of milliseconds.
  */
 function addSize(
   where: Conditions,

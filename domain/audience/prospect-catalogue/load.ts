@@ -32,7 +32,7 @@ export interface LoadReport extends LoadProgress {
   indexedAfter: boolean;
 }
 
-/** Thrown when the file is no catalogue file. */
+/** Thrown when a file is not in a format of the catalogue. */
 export class CatalogueFileError extends Error {
   override readonly name = 'CatalogueFileError';
 }
@@ -91,7 +91,7 @@ interface Line {
   fault?: string;
 }
 
-/** Stores the lines in chunks. Reads the next chunk while PostgreSQL stores the previous one. */
+/** Stores the lines of a file in chunks. Reads the next chunk while PostgreSQL stores the previous one. */
 async function storeLines(
   writer: CatalogueWriter,
   fingerprint: string,

@@ -28,7 +28,7 @@ const CACHE_MS = 3_600_000;
  * @throws AppError b2b_unavailable, b2b_query_failed
  */
 export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
-  // Part of the cache key, because installations that share a Redis may have different catalogues.
+  // Identifies the catalogue in the cache key, because installations that share a Redis may have different catalogues.
   const which = sha256(ctx.config.PROSPECT_DB ?? '').slice(0, 16);
   const ask = async () => {
     const [metadata] = await queryCatalogue<CatalogueMetadata>(
@@ -38,6 +38,6 @@ export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
     );
     return metadata!;
   };
-  // Without a catalogue the cache is bypassed, so that the error is reported.
+  // Without a catalogue, the cache is not used, so that the error is reported.
   return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => CACHE_MS, ask) : ask();
 }

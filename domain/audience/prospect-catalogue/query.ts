@@ -32,7 +32,7 @@ function unavailable(code: 'audience.no_catalogue' | 'audience.catalogue_empty',
 }
 
 /**
- * Number of rows that are read in list order in the same time as one row through a filter's index. Rows in list order
+ * Number of rows that a scan in list order reads in the time of one row found by a filter's index. Rows in list order
  * are adjacent on disk.
  */
 const WALKED_PER_FOUND = 5;
@@ -44,21 +44,21 @@ interface OrderedSearch {
   order: readonly string[];
   columns: string;
   where: Conditions;
-  /** Conditions implied by `where` that only the filters' indexes use. */
+  /** Additional conditions that follow from `where`, used only to find rows by the filters' indexes. */
   lookup: readonly string[];
   /**
    * Equality conditions on the leading columns of an order's index, by column. A scan in list order reads only rows
    * that satisfy these conditions.
    */
   fixed: Readonly<Record<string, string>>;
-  /** True if only few rows can match, so that a scan in list order would be useless. */
+  /** True if only few rows can match. A scan in list order is then not tried. */
   isRare: boolean;
   /**
-   * True if so many filters apply in addition to `fixed` that a long scan in list order would find hardly any row, and
-   * the indexes find few rows.
+   * True if so many filters apply in addition to `fixed` that a long scan in list order would find hardly any row. The
+   * indexes then find few rows.
    */
   isNarrow: boolean;
-  /** Position after which the page starts, in the columns of the order. */
+  /** Position after which the page starts, as values of the order's columns. */
   after: readonly (string | number)[] | undefined;
   limit: number;
   /** Number of rows in the table. */
@@ -67,8 +67,8 @@ interface OrderedSearch {
 
 /**
  * Returns the first rows of a search. If matches are frequent, a scan in list order finds a page after few rows. If
- * they are rare, the filters' indexes find all of them, which are then sorted. The frequency is not estimated: a scan
- * of limited length is tried first. For a share f of matching rows, the scan reads limit / f rows and the indexes find
+ * they are rare, the filters' indexes find all of them, and they are sorted. The frequency is unknown, so a scan of
+ * limited length is tried first. For a share f of matching rows, the scan reads limit / f rows and the indexes find
  * total * f rows. The scan is limited to the length at which both cost the same.
  */
 export async function searchInOrder<Row>(
@@ -76,8 +76,8 @@ export async function searchInOrder<Row>(
   { table, order, columns, where, lookup, fixed, isRare, isNarrow, after, limit, total }: OrderedSearch,
 ): Promise<Row[]> {
   const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit };
-  // Columns with the same value in every row are removed from the order. Otherwise the planner would sort all rows of
-  // the scan before the first row of the page.
+  // Removes columns with the same value in every row from the order. Otherwise PostgreSQL would sort all rows of the
+  // scan first.
   const free = order.flatMap((column, index) => (column in fixed ? [] : [{ column, value: after?.[index] }]));
   const places = free.map(({ value }, index) => {
     bindings[`after${index}`] = value;
@@ -87,13 +87,14 @@ export async function searchInOrder<Row>(
   const beyond = after ? [`(${by}) > (${places.join(', ')})`] : [];
   const range = ['true', ...Object.values(fixed), ...beyond].join(' and ');
   const shortest = deps.catalogue?.shortestWalk ?? 0;
-  // Rows of one town or region are scattered over the table, so a row of the scan costs as much as a row found by an
-  // index.
+  // Rows of one town or region are scattered over the table, so reading a row in the scan takes as long as finding one
+  // by an index.
   const isShort = isNarrow || 'city_key' in fixed || 'state_key' in fixed;
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
-    // PostgreSQL does not move conditions into a subquery with a limit, so the scan reads at most `walk_rows` rows.
+    // The limit is in a subquery, into which PostgreSQL moves no conditions. So the scan reads at most `walk_rows`
+    // rows.
     walked = await queryCatalogue<Row>(
       deps,
       `select ${columns} from (
@@ -103,12 +104,11 @@ export async function searchInOrder<Row>(
     );
     if (walked.length === limit) return walked;
   }
-  // A scan that reached the end of its range has found every match, so the second search is useless. PostgreSQL first
-  // checks in the index if the range is longer than the scan. This check is omitted for the whole table, which is
-  // always longer.
+  // If the scan reached the end of its range, it has found every match, and the second search is not needed. This
+  // condition checks if the range is longer than the scan. It is omitted for the whole table, which is always longer.
   const isCut =
     isRare || Object.keys(fixed).length === 0 ? [] : [`exists (select from ${table} where ${range} offset :walk_rows)`];
-  // `offset 0` hides the order from the planner, which would otherwise scan in this order.
+  // `offset 0` prevents PostgreSQL from scanning the table in this order.
   const found = await queryCatalogue<Row>(
     deps,
     `select ${columns} from (

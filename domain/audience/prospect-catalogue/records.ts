@@ -27,7 +27,7 @@ export function domainKey(text: string): string {
   return searchKey(text).replace(/^www\./, '');
 }
 
-/** Builds the tag of an exact value in `tags`. A single index on `tags` serves every exact filter. */
+/** Build the tags for exact values in the column `tags`, so that one index on `tags` serves all exact filters. */
 export const tagOf = {
   industry: (value: string) => `i:${value}`,
   technology: (value: string) => `t:${value}`,
@@ -68,7 +68,7 @@ const whole = (min: number, max: number) =>
     .refine((value) => value === null || (Number.isInteger(value) && value >= min && value <= max), {
       message: ruleMessage('audience.not_whole', { min, max }),
     });
-/** A list, or text with `;` between its values. */
+/** Schema of several values: a list, or a text with `;` between the values. */
 const values = z
   .union([z.array(z.string()), z.string()])
   .nullish()
@@ -219,7 +219,7 @@ function companyRow(company: z.output<typeof companySchema>): ReadRecord {
       keys.country,
       keys.state,
       keys.city,
-      // No key contains a line break, so a filter never matches across both values.
+      // Joins the two values with a line break. No filter contains one, so none matches across both values.
       `${searchKey(company.name)}\n${domain}`,
       company.employees ?? 0,
       [...placeTags(keys), ...company.industries.map(tagOf.industry), ...company.technologies.map(tagOf.technology)],

@@ -111,7 +111,7 @@ function randomAt(index: number, purpose: number): number {
   return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32;
 }
 
-/** Chooses a value of a list. A larger `skew` favours the first values more. */
+/** Chooses a value of a list. A larger `skew` chooses the first values more often. */
 function pick<T>(values: readonly T[], index: number, purpose: number, skew = 1): T {
   return values[Math.floor(randomAt(index, purpose) ** skew * values.length)]!;
 }
@@ -162,7 +162,7 @@ export function samplePerson(index: number, companies: number): Record<string, u
     id: sha256(`sample person ${index}`).slice(0, 24),
     first_name: first,
     last_name: last,
-    // A quarter of the people have no address, and 2 % have an invalid address.
+    // A quarter of the sample people have no address, and 2 % have an invalid one.
     email:
       mailed < 0.25
         ? ''

@@ -16,13 +16,14 @@ import { customField, SEGMENT_FIELDS, type SegmentField } from '../../directory/
 export type { SegmentCondition, SegmentRow } from '../../../db/models/segment.ts';
 
 /**
- * Number of newest contacts whose custom fields are listed. Reading all contacts of a large workspace would be slow.
+ * Number of newest contacts that are searched for custom fields, because searching all contacts of a large workspace
+ * would be slow.
  */
 const SAMPLED_CONTACTS = 2000;
 
 /**
- * Number of characters of conditions from which a page of segments ends. One segment may have 100,000, so that a page of
- * 100 would be 10 MB.
+ * Number of characters of conditions at which a page of segments ends. One segment may have 100,000, so a page of 100
+ * segments could have 10 MB.
  */
 const PAGE_CHARACTERS = 1_000_000;
 
@@ -124,15 +125,15 @@ async function refuseFaulty(org: OrgScope, conditions: readonly SegmentCondition
   refuseProblems(faulty.length > 0 ? faulty : await unknownNames(org, conditions));
 }
 
-/** Error messages for unknown ids, by the field that contains ids. */
+/** Error messages for unknown ids, by the segment field whose values are ids. */
 const NAMING: Readonly<Record<string, Message>> = {
   category: message('segments.no_category'),
   emailed_by_campaign: message('segments.no_campaign'),
 };
 
 /**
- * Lists conditions with unknown ids. Categories are locked until the transaction ends; a concurrently deleted category
- * counts as unknown. A deleted campaign is allowed, because it may have mailed contacts.
+ * Lists conditions with unknown ids. Categories are locked until the transaction ends; one that was deleted
+ * concurrently is reported as unknown. A deleted campaign is allowed, because it may have mailed contacts.
  */
 async function unknownNames(org: OrgScope, conditions: readonly SegmentCondition[]): Promise<Problem[]> {
   const idsOf = (name: string) => conditions.flatMap(({ field, values }) => (field === name ? values : []));

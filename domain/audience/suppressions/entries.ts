@@ -58,9 +58,9 @@ interface NotTaken {
 }
 
 /**
- * Adds addresses and hosts that a person or client names. A value already listed keeps its source and reason. Matching
- * contacts are unsubscribed: for an address its contact, for a host all contacts with addresses at this host. Values
- * that are neither address nor host are returned in `skipped`, and in `problems` with the reason.
+ * Adds addresses and hosts to the suppression list. A value that is already listed keeps its source and reason.
+ * Matching contacts are unsubscribed: for an address its contact, for a host all contacts with addresses at this host.
+ * Values that are neither address nor host are returned in `skipped`, and in `problems` with the reason.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -87,7 +87,7 @@ export async function addSuppressions(
   });
 }
 
-/** Returns the text of a person as the reason of an entry; null if the text is empty. */
+/** Returns a person's text as the reason of a suppression entry; null if the text is empty. */
 export function personsReason(text: string): Message | null {
   const words = cleanText(text);
   return words === '' ? null : externalText(words);
@@ -112,8 +112,8 @@ async function upsert(tx: Tx, list: readonly Target[]): Promise<void> {
 }
 
 /**
- * Unsubscribes the contacts of new entries, and returns their number. Each contact stores the id of its address's
- * entry, so that removing the entry subscribes the contact again.
+ * Unsubscribes the contacts of new entries, and returns their number. Each contact stores the id of the entry for its
+ * address, so that removing the entry can subscribe the contact again.
  */
 async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);

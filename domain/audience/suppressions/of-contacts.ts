@@ -6,7 +6,7 @@ import { KEPT_WHERE_LISTED } from '../../sending/outcomes/suppress.ts';
 import { personsReason } from './entries.ts';
 
 /**
- * Suppresses the addresses of selected contacts. An address that is listed already keeps its entry.
+ * Adds the addresses of selected contacts to the suppression list. An address that is already listed keeps its entry.
  * @returns the contacts whose address was not listed, with the entry of each
  */
 export async function suppressContacts(

@@ -10,17 +10,20 @@ import type { Verdict } from './verdict.ts';
 /** Maximum time (ms) of one SMTP session, and of waiting for a free session at a server. */
 const CONVERSATION_MS = 12_000;
 const WAIT_MS = 10_000;
-/** Maximum concurrent sessions of a process with one mail exchanger. More sessions would look like an attack. */
+/**
+ * Maximum concurrent sessions of a process with one mail exchanger. A mail server could take more sessions for an
+ * attack.
+ */
 const PER_EXCHANGER = 2;
-/** Maximum concurrent sessions of a process. Half of them may be with exchangers that have not answered yet. */
+/** Maximum concurrent sessions of a process. At most half of them may be with exchangers that have not answered yet. */
 const AT_ONCE = 20;
 /** Maximum exchangers tried per domain, in order of preference. */
 const EXCHANGERS = 2;
-/** First and maximum time (ms) for which a hanging exchanger is not contacted. */
+/** Time (ms) for which an exchanger that did not answer is not contacted. It grows up to `MAX_REST_MS`. */
 const REST_MS = 60_000;
 const MAX_REST_MS = 3_600_000;
 
-/** The limits apply to the whole process, because one exchanger serves many domains of many workspaces. */
+/** Limits of SMTP sessions for the whole process, because one exchanger serves many domains of many workspaces. */
 const limits = new TargetLimits({
   total: AT_ONCE,
   perTarget: PER_EXCHANGER,
@@ -38,7 +41,7 @@ const verdict = (status: Verdict['status'], reason: string, isCatchAll = false):
 /**
  * Asks a domain's mail server whether it would accept mail for the address, and for a random address of the same
  * domain. A server that accepts both accepts every address, so the result shows nothing about the address. Temporary
- * refusals, and refusals for the server's own reasons, are no verdict either. No mail is sent.
+ * refusals, and refusals because of the sender or the server, give no verdict either. No mail is sent.
  * @returns `later` when no exchanger could be reached
  */
 export async function checkByProbe(

@@ -5,7 +5,7 @@ import type { Verdict } from './verdict.ts';
 
 const verdict = (status: Verdict['status'], reason: string): Verdict => ({ status, reason, isCatchAll: false });
 
-/** Reason of a verdict without any objection to the address. */
+/** Reason code of a verdict if no problem with the address was found. */
 export const ACCEPTS_MAIL = 'takes_mail';
 
 /**
@@ -20,7 +20,7 @@ export async function checkByRecords({ dns }: Pick<Deps, 'dns'>, email: string):
   if (exchanges === null) return 'later';
   if (exchanges.length > 0 && exchanges.every((exchange) => exchange === '.'))
     return verdict('invalid', 'takes_no_mail');
-  // A domain without a mail exchanger may accept mail at its own address, but most such domains accept none.
+  // A domain without a mail exchanger may accept mail at its own IP address, but most such domains accept none.
   if (exchanges.length === 0) return verdict('risky', 'no_mail_exchanger');
   const lists = await addressLists();
   if (domainAndParents(domain).some((name) => lists.disposable.has(name))) return verdict('risky', 'disposable');

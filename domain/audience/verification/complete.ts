@@ -3,7 +3,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 
-/** Maximum number of edits that one call completes; the next one continues. */
+/** Maximum number of bulk edits that one call completes. The next call continues. */
 const AT_ONCE = 100;
 
 /** Completes bulk edits whose addresses are all verified. */
@@ -24,7 +24,7 @@ export async function completeVerifications(deps: Deps): Promise<void> {
     });
 }
 
-/** Emits the end of a bulk edit that verifies addresses. */
+/** Emits the event for the end of a bulk edit that verifies addresses. */
 export function announceVerification(
   tx: Tx,
   { id, changed }: Columns<'bulk_edits', 'id' | 'changed'>,

@@ -8,7 +8,7 @@ const MARKS = {
 
 export type Mark = keyof typeof MARKS;
 
-/** A contact whose verdict a person has set, with the previous verdict. */
+/** A contact whose verdict a person has set, and its previous verdict. */
 interface Marked {
   contact_id: string;
   former_verdict: Record<string, unknown>;

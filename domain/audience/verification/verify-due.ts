@@ -15,11 +15,11 @@ const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
 /**
- * Maximum attempts without a verdict, including failed checks. After the last attempt the address counts as checked and
- * stays unknown.
+ * Maximum attempts without a verdict, including failed checks. After the last attempt the address is not checked again
+ * and its verdict is `unknown`.
  */
 const MAX_ATTEMPTS = 8;
-/** Duration (ms) of one sweep; the next one continues. */
+/** Duration (ms) after which one sweep ends. The next sweep continues. */
 const SWEEP_MS = 3 * 60_000;
 
 interface Due {
@@ -79,7 +79,7 @@ function claimDue({ db, clock }: Deps): Promise<Due[]> {
  */
 async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<boolean> {
   try {
-    // All checks have been made, but their results could not be stored.
+    // Stops after the last attempt. Its check was made, but the result could not be stored.
     if (due.attempts > MAX_ATTEMPTS) return await stopChecking(deps, due);
     const found = await check(deps, due.email);
     return await (found === 'later' ? postponeCheck(deps, due, 'no_answer') : settle(deps, due, found));

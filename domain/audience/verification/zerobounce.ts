@@ -14,7 +14,8 @@ const answerSchema = z.object({
 });
 
 /**
- * Results for a mail server that did not answer in time. ZeroBounce does not charge for `unknown`, so a retry is free.
+ * Sub-statuses of `unknown` after which the check is retried, because the mail server did not answer in time.
+ * ZeroBounce does not charge for `unknown`.
  */
 const PASSING = new Set([
   'greylisted',

@@ -14,7 +14,7 @@ import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../
 import { message } from '../../../messages/index.ts';
 import { externalText } from '../../platform/external-text.ts';
 
-/** Types of signals that a client may report. */
+/** Types of delivery signals that a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
 /** A signal that the client received from a mail provider and reports to Heron. */
@@ -35,10 +35,10 @@ interface ReportedEvent {
 }
 
 /**
- * Records a reported signal (POST /deliverability/events), with the effects that the same signal has when Heron
- * receives it itself. Without a task id or the Message-ID of a known email the signal is assigned to the latest email
- * to the recipient, within the reported campaign if any. Ids of a deleted campaign or contact are ignored, but the
- * effects on the address remain. A second report with the same idempotency key does nothing.
+ * Records a reported signal (POST /deliverability/events), with the effects that it has when Heron itself receives such
+ * a signal. If the report names no known email (by task id or Message-ID), the signal is assigned to the latest email
+ * to the recipient. If a campaign is given, only its emails are considered. Ids of a deleted campaign or contact are
+ * ignored, but the effects on the address remain. A second report with the same idempotency key does nothing.
  * @throws AppError not_found for an email of another organization; bad_request when the ids contradict each other
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
@@ -93,8 +93,8 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
 }
 
 /**
- * Classifies a reported bounce by its reason, like an SMTP refusal. A bounce without a reason counts as an address that
- * does not exist.
+ * Classifies a reported bounce by its reason, like an SMTP refusal. A bounce without a reason is classified as an
+ * address that does not exist.
  */
 function judged(reason: string): Omit<Bounce, 'source'> {
   if (reason === '') return { hard: true, reason: message('bounce.reported') };
@@ -172,7 +172,10 @@ async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undef
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }
 
-/** Finds the email of a Message-ID. In the ids of Amazon SES, the first region is named `email`. */
+/**
+ * Finds the email with a Message-ID. Also tries the Message-IDs of Amazon SES, in which the first AWS region is named
+ * `email`.
+ */
 async function namedSend(tx: Tx, messageId = ''): Promise<Subject | undefined> {
   const ids = messageIdsIn(messageId.includes('<') ? messageId : `<${messageId}>`);
   const assigned = ids.map((id) => id.replace(/@us-east-1(?=\.amazonses\.com>$)/, '@email'));

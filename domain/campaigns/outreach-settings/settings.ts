@@ -39,7 +39,7 @@ export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSetting
   });
 }
 
-/** Serializes the settings in force for a comparison, without those that do not affect sending. */
+/** Returns the effective settings as text for a comparison, without those that do not affect sending. */
 async function sendingSettings(tx: Tx): Promise<string> {
   const { dashboard: _shown, preflight: _checked, ...sending } = await effectiveSettings(tx.org, null);
   return JSON.stringify(sending);

@@ -31,7 +31,7 @@ interface Finding {
   category: (typeof CATEGORIES)[number];
 }
 
-/** Result of the AI provider, combined with the results of Heron's own rules. */
+/** Result of an analysis: that of the AI provider, combined with that of Heron's own rules. */
 export interface Analysis {
   score: number;
   verdict: string;
@@ -41,7 +41,7 @@ export interface Analysis {
   rules: ContentScore;
   model: string;
   tokensUsed: number;
-  /** Tokens that the workspace may still use on the day (UTC) of the request. */
+  /** Number of tokens that the workspace may still use on the UTC day of the request. */
   tokensLeft: number;
 }
 
@@ -84,7 +84,7 @@ the copy it is about, issue, suggestion, category: ${CATEGORIES.join('|')}}), su
 
 /**
  * Evaluates copy with the AI provider, in addition to Heron's own rules. AI_TOKENS_PER_DAY limits a workspace's daily
- * use. The highest possible cost of a request is counted before it is sent, and corrected afterwards.
+ * use. Before a request is sent, its highest possible cost is counted. Afterwards the count is corrected.
  * @throws AppError ai_not_configured; usage_cap_exceeded; service_unavailable when the provider gives no usable answer
  */
 export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysis> {
@@ -96,7 +96,7 @@ export async function analyzeCopy(ctx: Ctx, copy: AnalyzedCopy): Promise<Analysi
   const body = copy.body_plain.trim() === '' ? copy.body_html : copy.body_plain;
   const judged = { subject: copy.subject.slice(0, MAX_COPY), body: body.slice(0, MAX_COPY) };
   const reserved = Math.ceil((INSTRUCTIONS.length + JSON.stringify(judged).length) / 2) + MAX_ANSWER_TOKENS;
-  // The tokens count for the day of the request, even if the answer arrives after midnight.
+  // Counts the tokens for the day of the request, even if the response arrives after midnight.
   const day = utcDay(ctx.clock.now());
   await spend(ctx, day, reserved);
   let used = 0;
@@ -177,7 +177,9 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Adds the line to a finding whose quoted text occurs in the copy. Drops a quoted text that does not occur. */
+/**
+ * Adds the line number to a finding whose quoted text occurs in the copy. Removes a quoted text that does not occur.
+ */
 function anchored(
   { text: words, field, ...finding }: z.output<typeof answerSchema>['findings'][number],
   copy: { subject: string; body: string },
@@ -194,7 +196,7 @@ function worstFirst(a: Finding, b: Finding): number {
 }
 
 /**
- * Counts tokens of a UTC day.
+ * Adds tokens to the count of a UTC day.
  * @throws AppError usage_cap_exceeded if fewer tokens are left
  */
 async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
@@ -213,8 +215,8 @@ async function spend(ctx: Ctx, day: string, tokens: number): Promise<void> {
 }
 
 /**
- * Subtracts unused tokens from a day's count, or adds the excess if `tokens` is negative. Returns the tokens left on
- * that day.
+ * Subtracts unused tokens from a day's count, or adds the excess if `tokens` is negative. Returns the number of tokens
+ * left on that day.
  */
 async function refund(ctx: Ctx, day: string, tokens: number): Promise<number> {
   const [row] = await reader(ctx).sql<{ tokens: number }>(

@@ -13,7 +13,7 @@ import { message } from '../../../messages/index.ts';
 
 export type { ReplyTemplateRow } from '../../../db/models/reply-template.ts';
 
-/** Editable fields of a template. */
+/** Fields of a template that a person can edit. */
 interface TemplateText {
   name: string;
   subject: string;
@@ -41,7 +41,7 @@ export async function readTemplate(ctx: Ctx, id: string): Promise<ReplyTemplateR
   return template;
 }
 
-/** Appends a template. @throws AppError bad_request at the workspace's limit of templates */
+/** Adds a template at the end of the list. @throws AppError bad_request at the workspace's limit of templates */
 export async function createTemplate(ctx: Ctx, text: TemplateText): Promise<ReplyTemplateRow> {
   return transact(ctx, async (tx) => append(tx, text));
 }
@@ -72,7 +72,7 @@ export async function updateTemplate(
   });
 }
 
-/** Deletes a template; the positions of later templates decrease by one. @throws AppError not_found */
+/** Deletes a template, and moves later templates up by one position. @throws AppError not_found */
 export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockTemplates(tx);
@@ -113,8 +113,8 @@ export async function orderProblems(ctx: Ctx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Reorders templates: the named templates exchange their positions so that they have the given order. The other
- * templates keep their positions. Returns all templates.
+ * Reorders templates. The named templates take the same positions as before, in the given order. The other templates
+ * keep their positions. Returns all templates.
  * @throws AppError bad_request for repeated ids and for ids without a template
  */
 export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promise<ReplyTemplateRow[]> {

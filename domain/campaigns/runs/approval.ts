@@ -24,13 +24,13 @@ const EXPIRED: RunError = {
   fix: message('runs.approval_expired.fix'),
 };
 
-/** A locked run. `ready` is set once the launch checks have passed in this transaction. */
+/** A locked agent run. `ready` is set once the launch checks have passed in this transaction. */
 export interface LaunchedRun {
   run: RunRow;
   ready: { campaign: CampaignRow; checked: LaunchCheck; recipients: Recipients } | null;
 }
 
-/** Reasons why a run waits for a person, and the results shown to that person. */
+/** Reasons why a run needs a person's approval, and the check results shown to that person. */
 interface Wait {
   checked: LaunchCheck;
   recipients: Recipients;
@@ -38,7 +38,7 @@ interface Wait {
 }
 
 /**
- * Creates an approval for a locked run, with the content that would be sent now, and moves the run to
+ * Creates an approval for a locked run, with the content that would be sent now, and sets the run's state to
  * awaiting_approval.
  */
 export async function holdRun(
@@ -88,9 +88,9 @@ export function hasExpired(run: RunRow): boolean {
 }
 
 /**
- * Denies overdue undecided runs of the workspace, up to {@link AT_ONCE}, with as many statements as for a single run.
- * So when thousands of runs expire together, each workflow denies many of them. Runs locked by another transaction are
- * skipped.
+ * Denies up to {@link AT_ONCE} runs of the workspace whose approval has expired, with as many statements as for one
+ * run. So when thousands of runs expire together, each workflow denies many of them. Runs locked by another transaction
+ * are skipped.
  * @returns the number of denied runs
  */
 export async function denyOverdueRuns(ctx: Ctx): Promise<number> {

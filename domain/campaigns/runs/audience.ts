@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 
-/** Numbers of recipients of a campaign and of their app calls. */
+/** Number of a campaign's recipients, and number of app calls that they can cause. */
 export interface Recipients {
   /** Number of unfinished leads. */
   count: number;

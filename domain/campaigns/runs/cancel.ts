@@ -11,9 +11,9 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Cancels a run that has not ended (POST /runs/:id/cancel). Before the launch no email is sent, and the campaign stays
- * a draft. During a launch the run's lock decides: either the launch does not happen, or the launched campaign is
- * paused again. The campaign of an active run is paused; sent emails stay sent. A run that is already cancelled is
- * returned unchanged.
+ * a draft. If a launch runs at the same time, the run's lock decides: the launch does not happen, or the launched
+ * campaign is paused again. The campaign of an active run is paused; emails already sent are not affected. A run that
+ * is already cancelled is returned unchanged.
  * @throws AppError not_found; conflict when the run has already ended for another reason
  */
 export async function cancelRun(ctx: Ctx, runId: string): Promise<RunRow> {

@@ -7,7 +7,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { undefinedIfGone } from '../gone.ts';
 
-/** Result of the launch checks of a run's campaign. */
+/** Result of the launch checks for the campaign of an agent run. */
 export interface LaunchCheck {
   passed: boolean;
   /** Report as the run's API response contains it. */
@@ -16,7 +16,10 @@ export interface LaunchCheck {
   refusal: Finding | null;
 }
 
-/** Reads DNS for the checks, before their transaction opens. Undefined if the campaign was deleted. */
+/**
+ * Reads the DNS records that the checks need. Call it before their transaction opens. Returns undefined if the campaign
+ * was deleted.
+ */
 export function readDns(ctx: Ctx, campaignId: string): Promise<CampaignDns | undefined> {
   return readCampaignDns(ctx, campaignId, { lately: true }).catch(undefinedIfGone);
 }

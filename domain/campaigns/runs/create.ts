@@ -26,9 +26,10 @@ import { message } from '../../../messages/index.ts';
 const LEADS_AT_ONCE = 1_000;
 
 /**
- * Creates a run (POST /runs): builds the described campaign or configures an existing one, fixes the currently selected
- * mailboxes, and stores the leads. All rows and the start of the workflow are committed together. No email is sent
- * until the run has been checked and, if the caller's policy does not allow the launch, a person has approved it.
+ * Creates a run (POST /runs): builds the described campaign or configures an existing one, stores the mailboxes that
+ * the selection currently matches, and stores the leads. All rows and the start of the workflow are committed together.
+ * No email is sent until the run has been checked and, if the caller's policy does not allow the launch, a person has
+ * approved it.
  * @throws AppError forbidden for a launch without the right to execute runs, or for mailboxes that the caller's key may
  * not use
  * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox, selection_too_large
@@ -37,9 +38,10 @@ const LEADS_AT_ONCE = 1_000;
 export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   assertMayExecute(ctx.actor, input.intent);
   return transact(ctx, async (tx) => {
-    // Events and audit rows of the called functions are written at the end, together with those of the run.
+    // Joins the called functions to this transaction, so that their events and audit rows are written together with
+    // those of the run.
     const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
-    // An existing campaign is locked first: it must not be started while it is configured.
+    // Locks an existing campaign first, so that nobody starts it while it is configured.
     if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);
     const plan = await planRun(tx.org, tx.actor, input);
     refuseFaulty(plan);
@@ -52,7 +54,7 @@ export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
   });
 }
 
-/** Lists every problem in the well-formed fields of a run request. */
+/** Lists every problem of a run request that the format of its fields does not show. */
 export async function runProblems(ctx: Ctx, input: Partial<CreateRun>): Promise<Problem[]> {
   return allProblems(await planRun(reader(ctx), ctx.actor, input));
 }
@@ -69,7 +71,7 @@ function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
 }
 
 function ignoreUnknown(error: unknown): void {
-  // `planRun` reports an unknown campaign together with all other problems.
+  // Ignores an unknown campaign, because `planRun` reports it together with all other problems.
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
 }
 
@@ -96,7 +98,10 @@ async function settingsOf(tx: Tx, input: CreateRun, plan: RunPlan): Promise<Camp
   };
 }
 
-/** Returns the unsubscribe mode: `off` if disabled, `text` if the workspace's mode is `off`, else the workspace's mode. */
+/**
+ * Returns the campaign's unsubscribe mode: `off` if disabled, `text` if the workspace's mode is `off`, otherwise
+ * `inherit`, which is the workspace's mode.
+ */
 async function unsubscribeMode(tx: Tx, enabled: boolean): Promise<'inherit' | 'text' | 'off'> {
   if (!enabled) return 'off';
   const { unsubscribe } = await effectiveSettings(tx.org, null);

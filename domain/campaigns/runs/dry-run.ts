@@ -13,7 +13,7 @@ import type { RunRow } from './states.ts';
 class RolledBack extends Error {}
 
 /**
- * Reads the network data for the checks of a dry run. Call before the transaction opens.
+ * Reads the DNS records for the checks of a dry run. Call it before the transaction opens.
  * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function readDryRunDns(ctx: Ctx, input: CreateRun): Promise<CampaignDns> {
@@ -22,8 +22,8 @@ export async function readDryRunDns(ctx: Ctx, input: CreateRun): Promise<Campaig
 }
 
 /**
- * Creates, checks and decides a run as {@link createRun} and its workflow would. Rolls back all changes: rows, events,
- * audit rows, counts of the policy and workflow intents.
+ * Creates and checks a run and decides about its launch, as {@link createRun} and its workflow would. Then rolls back
+ * all changes: rows, events, audit rows, counts of the policy and workflow intents.
  * @returns the run as it would be after its checks: completed, failed, denied, awaiting_approval or active
  * @throws AppError as in {@link createRun}
  */

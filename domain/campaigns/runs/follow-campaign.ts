@@ -2,8 +2,9 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { followCampaigns } from './follow.ts';
 
 /**
- * Updates agent runs to the state of their campaigns: paused, active again, completed, or cancelled with a deleted
- * campaign. Reads each campaign's current state once per batch, so the order of its events does not matter.
+ * Sets the states of agent runs to those of their campaigns: paused, active again or completed. A run of a deleted
+ * campaign is cancelled. Reads each campaign's current state once per batch, so the order of its events does not
+ * matter.
  */
 export const followCampaign = declareSubscriber({
   name: 'follow_campaign',

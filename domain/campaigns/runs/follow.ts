@@ -5,10 +5,10 @@ import { lockRun, moveRun } from './move.ts';
 import { LAUNCHED_STATES, hasEnded, type RunRow, type RunState } from './states.ts';
 
 /**
- * Updates runs to the current state of their campaigns: paused, active again or completed. A deleted campaign cancels
- * its runs in any state. Only the campaign's current state is used, so the order of its events does not matter. A run
- * that matches its campaign is not locked. Most runs already match, because a launch changes the campaign and the run
- * together.
+ * Sets the states of runs to the current states of their campaigns: paused, active again or completed. Runs of a
+ * deleted campaign are cancelled, whatever their state. Only the campaign's current state is used, so the order of its
+ * events does not matter. A run that already has its campaign's state is not locked. Most runs have it, because a
+ * launch changes the campaign and the run together.
  */
 export async function followCampaigns(tx: Tx, campaignIds: readonly string[]): Promise<void> {
   const rows = await tx.org.sql<Columns<'runs', 'id'>>(

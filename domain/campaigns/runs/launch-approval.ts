@@ -17,8 +17,8 @@ import { endReason } from '../../approvals/view.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Approval of a run's launch. The decision only signals the run's workflow, because the launch checks use the network.
- * If the campaign has changed before that, the run waits for another approval.
+ * Approval of a run's launch. The decision only signals the run's workflow, which then launches, because the launch
+ * checks use the network. If the campaign has changed until then, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',
@@ -35,7 +35,7 @@ export const runLaunch: ApprovalSubject<LaunchedRun> = {
   async execute(tx, { run, ready }, { id, payload }) {
     const { campaign, recipients } = ready!;
     await activate(tx, run, campaign, recipients);
-    // A campaign that a person has started in the meantime is not bound to the approval.
+    // Does not bind the campaign to the approval if a person has started it in the meantime.
     if (campaign.status !== 'active') await bindCampaign(tx, campaign.id, { id, fields: bindingOf(payload).fields });
   },
   async refused(tx, { run, ready }, approval, why, config) {

@@ -5,16 +5,16 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { hasEnded, type RunRow, type RunState } from './states.ts';
 
-/** Changes made by a transition in addition to the state. */
+/** Values that a transition stores in addition to the new state. */
 interface RunChange {
-  /** Stable reason code, stored in the event and sent to webhooks. */
+  /** Reason code that never changes. It is stored in the run's event and sent to webhooks. */
   reason?: string;
-  /** Details, stored only in the run's event. */
+  /** Details of the transition, stored only in the run's event. */
   data?: JsonObject;
   policyDecision?: JsonObject;
   preflightReport?: JsonObject;
   errorDetails?: StoredIssue;
-  /** The approval that the run then waits for. */
+  /** Approval that the run waits for in its new state. */
   approval?: { id: string; expiresAt: Date };
   recipients?: { count: number; actions: number };
 }
@@ -35,7 +35,7 @@ export async function moveRun(
   return run;
 }
 
-/** Variant of {@link moveRun} for several runs with the same change, with as many statements as for one. */
+/** Variant of {@link moveRun} that makes the same transition for several runs, with as many statements as for one. */
 export async function moveRuns(
   tx: Tx,
   runIds: readonly string[],
@@ -80,7 +80,7 @@ export async function moveRuns(
 
 /**
  * Writes the event rows, domain events and audit rows of runs for their current state. A run without a previous state
- * counts as created.
+ * is reported as created.
  */
 export async function recordEvents(
   tx: Tx,

@@ -11,20 +11,20 @@ import { chooseSenders } from './senders.ts';
 import { planSteps, type PlannedSteps } from './steps.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A run request whose names were resolved to ids, with the problems found. */
+/** A run request in which names are replaced by ids, and the problems found in it. */
 export interface RunPlan {
   /** The existing campaign of the run; undefined if the run builds one. */
   campaign: CampaignRow | undefined;
   senderIds: string[];
   steps: PlannedSteps;
   problems: Problem[];
-  /** Errors with their own code. Such an error is thrown if it is the only problem. */
+  /** Errors with a code of their own. Such an error is thrown if it is the only problem. */
   refusals: AppError[];
 }
 
 /**
- * Resolves a run request, and finds every problem beyond the format of its fields. Checks only the given fields.
- * Changes no data.
+ * Replaces names in a run request by ids, and finds every problem that the format of its fields does not show. Checks
+ * only the given fields. Changes no data.
  * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function planRun(org: OrgScope, actor: Actor, input: Partial<CreateRun>): Promise<RunPlan> {
@@ -59,13 +59,14 @@ export async function planRun(org: OrgScope, actor: Actor, input: Partial<Create
   return { campaign, senderIds: senders.mailboxIds, steps, problems, refusals };
 }
 
-/** Lists every problem of a plan, including those with their own code. */
+/** Lists every problem of a plan, including those of errors with a code of their own. */
 export function allProblems({ problems, refusals }: Pick<RunPlan, 'problems' | 'refusals'>): Problem[] {
   return [...problems, ...refusals.flatMap((refusal) => refusal.problems ?? [])];
 }
 
 /**
- * Throws an error if a plan has problems. If all problems belong to one error with its own code, that error is thrown.
+ * Throws an error if a plan has problems. If all problems belong to one error with a code of its own, that error is
+ * thrown.
  * @throws AppError bad_request with all problems, app_connection_not_found, campaign_no_mailbox
  */
 export function refuseFaulty(plan: RunPlan): void {

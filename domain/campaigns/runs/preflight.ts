@@ -21,15 +21,16 @@ import type { RunRow } from './states.ts';
 const FEW_RECIPIENTS = 1_000;
 
 /**
- * Advances a queued or waiting run. A queued run begins. A run with few recipients is checked in the same transaction
- * if DNS answers about its senders are cached. So a series of runs needs few DNS queries. Otherwise, or if the check
- * fails with an error, the caller calls {@link preflightRun} next. A run that waits for approval is denied once it
- * expires, together with other overdue runs of the workspace.
+ * Advances a run that is queued or waits for approval. A queued run begins. If it has few recipients and DNS answers
+ * about its senders are cached, it is checked in the same transaction. So a series of runs needs few DNS queries.
+ * Otherwise, or if the check fails with an error, the caller calls {@link preflightRun} next. A run that waits for
+ * approval is denied once it expires, together with other overdue runs of the workspace.
  * @returns the updated run, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {
   const run = await advance(ctx, runId, checkFromCache).catch((error: unknown) => {
-    // If the error persists, it also occurs in `preflightRun`, where it blocks the run visibly.
+    // Begins the run without the checks. If the error persists, it also occurs in `preflightRun`, which then marks the
+    // run as blocked.
     ctx.log.warn({ err: error, runId }, 'a run could not be moved on with its checks; they come next');
     return advance(ctx, runId, async (_ctx, _tx, begun) => begun);
   });
@@ -61,8 +62,8 @@ async function checkFromCache(ctx: Ctx, tx: Tx, run: RunRow): Promise<RunRow> {
 
 /**
  * Checks the campaign of a run and decides how the run continues. A run that fails the checks ends as failed, with the
- * findings. A draft that passes is completed. A launch allowed by the credential's policy happens in the same
- * transaction, so that exactly the counted recipients are launched. Any other launch waits for a person.
+ * findings. A draft that passes is completed. If the policy of the API key or application allows the launch, it happens
+ * in the same transaction, so that exactly the counted recipients are launched. Any other launch waits for a person.
  * @returns the updated run; unchanged unless it is queued or preflighting
  */
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
@@ -110,7 +111,7 @@ async function complete(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: R
 
 /**
  * Launches a run in the transaction that has checked it and counted its recipients, so that no limit is exceeded and no
- * edit intervenes.
+ * edit happens in between.
  */
 async function launchAtOnce(
   tx: Tx,

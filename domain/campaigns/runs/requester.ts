@@ -15,8 +15,9 @@ export function requesterOf(run: Pick<RunRow, 'actor_kind' | 'api_key_id' | 'oau
 }
 
 /**
- * Returns the reason why a run may no longer be launched for its requester. Either the key or grant was revoked or has
- * expired, or the person is no longer a member with the right to send. Undefined if the launch is allowed.
+ * Returns the reason why a run may no longer be launched for its requester, or undefined if the launch is allowed.
+ * Possible reasons: the key or grant was revoked or has expired, or the person is no longer a member with the right to
+ * send.
  */
 export async function refusedRequester(tx: Tx, run: RunRow): Promise<RunError | undefined> {
   if (run.actor_kind === 'system' || (await mayStillSend(tx, run))) return undefined;

@@ -7,7 +7,7 @@ import { HOLDS_END } from '../../sending/campaign/sender-pool.ts';
 import type { RunSenders } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** The mailboxes that a run's selection currently matches. */
+/** Mailboxes that match the sender selection of a run. */
 interface ChosenSenders {
   mailboxIds: string[];
   problems: Problem[];

@@ -29,7 +29,7 @@ export const PRELAUNCH_STATES = [
   'awaiting_approval',
   'launching',
 ] as const satisfies RunState[];
-/** States in which the run's state follows that of its campaign. */
+/** States after the launch. In these the run's state follows that of its campaign. */
 export const LAUNCHED_STATES = ['active', 'paused'] as const satisfies RunState[];
 /** Final states of a run. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];
@@ -39,7 +39,7 @@ export function hasEnded(state: RunState): boolean {
   return (ENDED as readonly RunState[]).includes(state);
 }
 
-/** Converts a run to the report that its workflow gets. */
+/** Returns the fields of a run that its workflow needs. */
 export function toReport({
   state,
   campaign_id: campaignId,

@@ -12,11 +12,11 @@ export interface PlannedSteps {
   /** Variants of each step, by index; empty for an email with a single text. */
   variants: VariantInput[][];
   problems: Problem[];
-  /** Problems of app connections that the workspace does not have, for which the API has a separate error code. */
+  /** Problems of app connections that the workspace does not have. The API has a separate error code for them. */
   connectionProblems: Problem[];
 }
 
-/** Name of the field that describes a step of each type. */
+/** Name of the field that contains the content of a step, by the step's type. */
 const BODY_OF = {
   email: 'variants',
   app_action: 'app_action',
@@ -52,7 +52,7 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   };
 }
 
-/** Checks that a step has the field of its type and no field of another type. */
+/** Checks that a step has the content field of its type and no content field of another type. */
 function shapeProblems(step: RunStep, index: number): Problem[] {
   const needed = BODY_OF[step.type];
   return Object.values(BODY_OF).flatMap((field) => {

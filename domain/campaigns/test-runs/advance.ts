@@ -33,12 +33,12 @@ import { render } from '../../../messages/render.ts';
 /** Maximum number of steps passed in one call. A longer path can only be a cycle, which the API does not accept. */
 const MAX_HOPS = 100;
 
-/** State during one call of {@link advanceTestRun}. The test run is locked. */
+/** State during one call of {@link advanceTestRun}. The test run's row is locked. */
 interface Walk {
   tx: Tx;
   run: TestRunRow;
   graph: Graph;
-  /** Step at which the prospect is, or the last one that is finished. */
+  /** The prospect's current step, or the last finished one. */
   step: TestStepRow | null;
 }
 
@@ -110,7 +110,7 @@ async function walk(at: Walk): Promise<TestDecision> {
   throw new Error(`test run ${at.run.id} passed ${MAX_HOPS} steps without waiting`);
 }
 
-/** Returns the step at which the run begins: the only step that it tests, or else the campaign's first step. */
+/** Returns the step at which the test run begins: the only step that it tests, otherwise the campaign's first step. */
 function beginning({ run, graph }: Walk): EngineStep | null {
   return run.only_step_id ? (graph.steps.find(({ id }) => id === run.only_step_id) ?? null) : firstStep(graph.steps);
 }
@@ -124,14 +124,14 @@ async function failAtApp(at: Walk): Promise<TestDecision> {
 }
 
 /**
- * Next step, with the time from which its wait in days is measured (`since`). Or the time until which the choice of a
- * branch stays open, or `unrouted` if no branch handles the failure of an app.
+ * The next step, with the time from which its wait in days is measured (`since`). If reactions may still decide about a
+ * branch, the time until which they may (`until`). `unrouted`: no branch handles the failure of an app.
  */
 type NextStep = { step: EngineStep | null; since: Date } | { until: Date } | { unrouted: true };
 
 /**
- * Returns the next step after a finished one. A branch that depends on an email's result waits in the same way as for a
- * lead.
+ * Returns the next step after a finished one. The choice of a branch that depends on reactions to an email waits as for
+ * a lead.
  */
 async function nextAfter({ tx, run, graph }: Walk, finished: TestStepRow): Promise<NextStep> {
   const left = finished.completed_at ?? tx.now;
@@ -158,7 +158,7 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
 
-/** Reads the facts for the branches. `email` is true if an email has been sent. */
+/** Reads the facts that the branch conditions test. `email` is true if an email has been sent. */
 async function factsOf(tx: Tx, run: TestRunRow, finished: TestStepRow): Promise<Facts & { email: boolean }> {
   const [found] = await tx.org.sql<{ contact: Facts['contact']; email: Record<string, unknown> | null }>(
     `select to_jsonb(c) as contact,
@@ -269,8 +269,8 @@ async function executeAction(at: Walk, action: StepAction): Promise<Verdict> {
 }
 
 /**
- * Opens the wait, or passes the step once its time is over. Another transaction settles the step when an event arrives,
- * also under the lock of the test run.
+ * Opens the wait, or ends the step once the wait's time is over. When an event arrives, another transaction ends the
+ * step, also with the test run locked.
  */
 async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {
   const { tx, run } = at;
@@ -293,7 +293,10 @@ async function executeWait(at: Walk, action: Extract<StepAction, { type: 'wait_f
   };
 }
 
-/** Returns the duration (ms) of a wait in this test, limited by `max_wait_seconds`; 0 if it tests a single email. */
+/**
+ * Returns the duration (ms) of a wait in this test run, limited by `max_wait_seconds`. Returns 0 if the run tests a
+ * single email.
+ */
 function limitedWaitMs({ max_wait_seconds: most, only_step_id: only }: TestRunRow, waitMs: number): number {
   if (only) return 0;
   return most === null ? waitMs : Math.min(waitMs, most * 1000);
@@ -310,7 +313,7 @@ async function wait(at: Walk, until: Date, state: 'waiting' | 'held', why: Messa
   return { kind: 'wait', state, until: end.getTime(), where: label(at, why) };
 }
 
-/** Stores the state of the run for the API: the event that it waits for and the end of the wait. */
+/** Stores the state of the test run for the API, with the event that it waits for and the end of the wait. */
 async function storeState(
   { tx, run }: Walk,
   state: TestRunRow['state'],

@@ -6,11 +6,11 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Limits the tests of a key or application, because no policy or person controls them. It may start
- * CREDENTIAL_TESTS_PER_DAY tests per UTC day over all campaigns, counted together with the keys it created and the key
- * that created it. Signed-in people are not limited. The count comes from the audit log, which survives the deletion of
- * a campaign and names the creator of a deleted key for AUDIT_RETENTION_DAYS. A lock serializes the tests of a
- * workspace, so that only one gets the last allowed place.
+ * Limits the tests of a key or application, because neither a policy nor a person controls them. It may start
+ * CREDENTIAL_TESTS_PER_DAY tests per UTC day over all campaigns. Tests by keys that it created, and by the key that
+ * created it, are included. Signed-in people are not limited. The count comes from the audit log, which survives the
+ * deletion of a campaign and names the creator of a deleted key for AUDIT_RETENTION_DAYS. A lock serializes the starts
+ * of tests in a workspace, so that concurrent starts cannot exceed the limit.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function assertTestsLeft(
@@ -27,7 +27,10 @@ export async function assertTestsLeft(
   if (begun >= limit) throw tooManyRequests(resetMs, message('tests.per_day', { limit }));
 }
 
-/** Counts the tests since a time by this credential and all others that descend from the same first key. */
+/**
+ * Counts the tests since a time by this credential and by all others that were created, directly or indirectly, with
+ * the same key.
+ */
 async function testsOfFamily(tx: Tx, credential: string, since: Date): Promise<number> {
   const [row] = await tx.org.sql<{ tests: number }>(
     `with recursive tested as (

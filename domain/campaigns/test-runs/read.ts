@@ -24,11 +24,11 @@ export function testRunNotFound(): AppError {
   });
 }
 
-/** Maximum size (bytes) of app answers in one page of test runs. One run may need about thirteen megabytes. */
+/** Maximum total size (bytes) of app responses in one page of test runs. One run may have about thirteen megabytes. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Lists the test runs of a campaign, newest first. A page with large app answers has fewer runs.
+ * Lists the test runs of a campaign, newest first. A page with large app responses has fewer runs.
  * @throws AppError not_found, bad_request for the cursor of another list
  */
 export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {

@@ -18,7 +18,7 @@ import { OPEN_TEST_RUN } from '../../sending/control/test-runs.ts';
 import { assertTestsLeft } from './day-limit.ts';
 import { viewTestRun, type Prospect, type TestRunView } from './read.ts';
 
-/** Contact, destination address, mailbox and longest wait of a test. */
+/** Options of a test run: contact, destination address, mailbox and longest wait. */
 interface TestRequest {
   /** Address that the test emails, in lower case. Defaults to the address of the contact. */
   prospectEmail?: string | undefined;
@@ -29,7 +29,7 @@ interface TestRequest {
   contactId?: string | undefined;
   /** Sender of the test. Defaults to the first mailbox of the campaign's sender pool that the caller may use. */
   mailboxId?: string | undefined;
-  /** Sends only this email, at once. The given parts replace the stored ones. */
+  /** Tests only this email and sends it at once. The given parts of the text replace the stored ones. */
   step?:
     | { id: string; subject?: string | undefined; body_plain?: string | undefined; body_html?: string | undefined }
     | undefined;
@@ -44,9 +44,8 @@ const MAX_OPEN = 10;
 
 /**
  * Runs one prospect through the steps of a campaign in any status, with real emails to the given address and real app
- * calls. The campaign's numbers do not change. A credential needs no policy: a test emails one address and uses no
- * capability that a policy grants. It is limited by suppressions, the key's mailboxes, daily caps, and {@link
- * assertTestsLeft}.
+ * calls. The campaign's numbers do not change. A key or application needs no policy for a test, because a test emails
+ * only one address. Limits are suppressions, the key's mailboxes, daily caps, and {@link assertTestsLeft}.
  * @throws AppError not_found; bad_request; campaign_invalid without steps; campaign_no_mailbox
  * @throws AppError forbidden for a mailbox that the key may not use, or for a caller who may not see contacts and sends
  * a contact's fields to another address

@@ -3,7 +3,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
-/** Maximum number of clicks announced in one transaction. */
+/** Maximum number of clicks for which one transaction emits events. */
 const BATCH = 500;
 
 interface AnnouncedClick {
@@ -22,8 +22,8 @@ interface AnnouncedClick {
 }
 
 /**
- * Announces the clicks that were not part of a burst: sets the send's first click time, and emits
- * campaign.email_clicked with `url` and `link_label`. Several processes may run this concurrently; each click is
+ * Announces clicks that did not turn out to be part of a burst: sets the send's first click time, and emits
+ * campaign.email_clicked with `url` and `link_label`. Several processes may call it concurrently; each click is
  * announced once. Returns the number of announced clicks.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {

@@ -4,8 +4,8 @@ import { pointsAt, trackingHost } from '../tracking-domain-use.ts';
 
 /**
  * Returns true if a proxy may have a certificate issued for a name. A campaign or mailbox must name the domain as its
- * tracking domain, and the domain must be verified or a CNAME of the tracking host. The verification itself needs a
- * certificate.
+ * tracking domain, and the domain must be verified or a CNAME of the tracking host. The CNAME is enough, because the
+ * verification itself needs a certificate.
  * @param mayQueryDns called before a DNS query; if it returns false, no query is sent
  */
 export async function mayHaveCertificate(

@@ -13,13 +13,13 @@ import { countryOf, originOf } from './user-agent.ts';
 const UUID_LENGTH = 36;
 
 /**
- * A link of a sent email. The ticket is kept when its campaign is deleted. `sent_at` is null while the email is being
- * sent.
+ * Row of a tracked link in an email. It is kept when the campaign is deleted. `sent_at` is null while the email is
+ * being sent.
  */
 type Ticket = Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'> & Columns<'sends', 'sent_at'>;
 
 /**
- * Time (ms) for which a process caches tickets, and their maximum number. A stale entry matters only if a tracking
+ * Time (ms) for which a process caches tickets, and their maximum number. A cached entry is wrong only if a tracking
  * domain moves to another workspace, which is rare.
  */
 const KEPT_MS = 60_000;
@@ -29,9 +29,9 @@ const KEPT = 20_000;
 type FindTicket = (path: string, hosts?: readonly string[]) => Promise<Ticket | undefined>;
 
 /**
- * Returns a function that finds tickets, with a cache of its own. A link's id is an HMAC, which cannot be guessed, and
- * the redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one workspace only
- * links of that workspace work, because visitors trust the domain's owner.
+ * Returns a function that finds the tickets of tracked links and caches them. A link's id is an HMAC, which cannot be
+ * guessed, and the redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one
+ * workspace only links of that workspace work, because visitors trust the domain's owner.
  *
  * The function's `path` is the id, possibly followed by text that a mail program added to the link. Its `hosts` are the
  * host names that the visitor's browser and the proxies in between may have requested, in lower case.
@@ -43,7 +43,7 @@ export function createTicketLookup(deps: Deps): FindTicket {
     if (!isUuid(id)) return undefined;
     const key = [id, ...hosts].join(' ');
     const found = kept.get(key) ?? (await readTicket(deps, id, hosts));
-    // A ticket without a sending time is not cached, because the next click needs that time.
+    // Does not cache a ticket without a sending time, because the next click needs that time.
     if (found?.sent_at) kept.set(key, found);
     return found;
   };
@@ -61,8 +61,8 @@ async function readTicket(deps: Deps, id: string, hosts: readonly string[]): Pro
 }
 
 /**
- * Creates a process's recorder for clicks. Only clicks of a machine are counted as repetitions, because each click of a
- * person may become part of a burst.
+ * Creates the recorder for clicks of a process. Only repeated clicks of a machine are merely counted. Each click of a
+ * person is stored, because it may become part of a burst.
  */
 export function createClickRecorder(deps: Deps): HitRecorder<Ticket> {
   return createHitRecorder<Ticket>(deps, {
@@ -75,8 +75,8 @@ export function createClickRecorder(deps: Deps): HitRecorder<Ticket> {
 
 /**
  * Records clicks on tracked links. A machine's click is recorded as final at once. A person's click is announced {@link
- * BURST_MS} later (see {@link announceClicks}): a second link of the same email clicked within that time turns both
- * clicks into a burst. Clicks of one organization are stored in one transaction.
+ * BURST_MS} later (see {@link announceClicks}). If a second link of the same email is clicked within that time, both
+ * clicks are recorded as a burst. Clicks of one organization are stored in one transaction.
  */
 export async function recordClicks(
   deps: Deps,
@@ -97,7 +97,7 @@ export async function recordClicks(
             ]
           : [],
       );
-      // Locks the emails, so that of two concurrent clicks in one email, the second reads the first.
+      // Locks the emails, so that the second of two concurrent clicks in one email sees the first.
       const sends = hits.flatMap(({ click, reason }) => (reason ? [] : [click.subject.send_id]));
       if (sends.length > 0)
         await tx.org.sql(
@@ -126,7 +126,7 @@ interface ClickHit {
   reason: MachineReason | null;
 }
 
-/** Stores clicks, each of which is in a different email. */
+/** Stores clicks of different emails, at most one per email. */
 async function store(tx: Tx, hits: readonly ClickHit[]): Promise<void> {
   const origins = hits.map(({ click }) => originOf(click.hit.userAgent));
   const automated = await tx.org.sql<{ send_id: string; campaign_id: string | null }>(

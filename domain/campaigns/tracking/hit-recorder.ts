@@ -5,17 +5,17 @@ import { addRepetitions, type RecordedHit } from './repetitions.ts';
 import { machineReason, type Hit } from './machine.ts';
 
 const MINUTE_MS = 60_000;
-/** Maximum number of hits whose repetitions are recognized. */
+/** Maximum number of recent hits that a recorder remembers, to recognize repetitions. */
 const REMEMBERED = 20_000;
-/** Maximum number of hits written at once. */
+/** Maximum number of hits written in one batch. */
 const BATCH = 500;
 /**
- * Time (ms) in which repetitions are collected before they are written. A crash loses at most the repetitions of this
+ * Time (ms) for which repetitions are collected before they are written. A crash loses only the repetitions of this
  * time.
  */
 const GATHER_MS = 200;
 
-/** A hit with the email or link that it belongs to. */
+/** A request for a pixel or a link (hit), with the email or link that it belongs to. */
 export interface HitOn<Subject> {
   subject: Subject;
   hit: Hit;
@@ -23,8 +23,9 @@ export interface HitOn<Subject> {
 
 export interface HitRecorder<Subject> {
   /**
-   * Records a hit. Resolves when the hit is committed. A repetition, which is a hit of the same program on the same
-   * subject in the same minute, resolves at once. Repetitions are only counted, not stored or emitted one by one.
+   * Records a hit. Resolves when the hit is committed. For a repetition, which is a hit of the same program on the same
+   * subject in the same minute, it resolves at once. Repetitions are only counted, and not stored or emitted one by
+   * one.
    */
   record(subject: Subject, hit: Hit): Promise<void>;
   /** Writes the collected repetitions. Call it after the last request. */
@@ -37,7 +38,7 @@ interface Kind<Subject> {
   idOf(subject: Subject): string;
   /** Writes hits and returns the recorded hits in the same order, with undefined for emails that no longer exist. */
   write(hits: readonly HitOn<Subject>[], requestId: string): Promise<(RecordedHit | undefined)[]>;
-  /** Returns true if a repetition of this hit may be counted in the hit's row instead of stored. */
+  /** Returns true if a repetition of this hit is only counted in the hit's row and not stored as a row. */
   mayCount(recorded: RecordedHit): boolean;
 }
 
@@ -97,7 +98,7 @@ export function createHitRecorder<Subject>(deps: Deps, kind: Kind<Subject>): Hit
       const now = deps.clock.now();
       const minute = Math.floor(now.getTime() / MINUTE_MS);
       const key = JSON.stringify([kind.idOf(subject), minute, hit.method, hit.userAgent, hit.purpose, hit.country]);
-      // There is no `await` before `recent.set` for a new key, so that concurrent repetitions find this hit.
+      // For a new key, nothing is awaited before `recent.set`, so that concurrent repetitions find this hit.
       const remembered = recent.get(key);
       const before = remembered && (await remembered.catch(() => undefined));
       const reason = before && machineReason(hit, now, before.sentAt, deps.config.TRACKING_INSTANT_MS);

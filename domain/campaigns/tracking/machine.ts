@@ -18,13 +18,13 @@ export interface Hit {
   country?: string | null;
 }
 
-/** Maximum time (ms) between clicks on different links of one email that count as a burst. */
+/** Maximum time (ms) between clicks on different links of one email that are recorded as a burst. */
 export const BURST_MS = 2_000;
 
 /**
  * Returns the reason why this single hit is not a person's, or null. A burst of clicks is detected only at the second
  * link; see {@link recordClick}.
- * @param sentAt time when the email was sent; null while it is being sent, when any hit counts as instant
+ * @param sentAt time when the email was sent; null while it is being sent, any hit is then `instant`
  * @param instantMs TRACKING_INSTANT_MS
  */
 export function machineReason(hit: Hit, at: Date, sentAt: Date | null, instantMs: number): MachineReason | null {

@@ -28,7 +28,7 @@ export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
 }
 
-/** Creates a process's recorder for fetched pixels, which are identified by the id of their send. */
+/** Creates the recorder for fetched pixels of a process. A pixel is identified by the id of its send. */
 export function createOpenRecorder(deps: Deps): HitRecorder<string> {
   return createHitRecorder<string>(deps, {
     name: 'opens',

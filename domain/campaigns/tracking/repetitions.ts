@@ -11,7 +11,7 @@ export interface RecordedHit {
   reason: MachineReason | null;
 }
 
-/** Adds repetitions to recorded opens and clicks. Reports count each of them. */
+/** Adds numbers of repetitions to recorded opens and clicks. Reports count each repetition. */
 export async function addRepetitions(
   deps: Deps,
   organizationId: string,

@@ -11,8 +11,8 @@ interface Origin {
 }
 
 /**
- * Mail programs, which browser lists do not contain. The order matters: later names also occur in the user agents of
- * earlier ones.
+ * Mail programs, which browser lists do not contain. The order matters, because the user agents of earlier programs
+ * also contain later names.
  */
 const MAIL_PROGRAMS: readonly [RegExp, string][] = [
   [/GoogleImageProxy|ggpht\.com/i, 'Gmail'],
@@ -31,15 +31,15 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
- * Programs that fetch for a human reader although `isbot` counts them as robots. They are the image proxies of Gmail
- * and Yahoo, and mail programs without "Mozilla" in their user agent.
+ * Programs that load images for a human reader, although `isbot` reports them as robots. These are the image proxies of
+ * Gmail and Yahoo, and mail programs without "Mozilla" in their user agent.
  */
 const READERS =
   /GoogleImageProxy|ggpht\.com|YahooMailProxy|Outlook-iOS|Outlook-Android|Microsoft Outlook|DuckDuckGo\/|^(?:Airmail|BlackBerry|eM Client|Lotus-Notes|Postbox|Spark|Superhuman)\b/i;
 
 /**
- * Scanners of mail gateways, previewers and others that add a word to a browser's user agent. `isbot` does not know
- * them.
+ * Words that scanners of mail gateways, previewers and similar programs add to a browser's user agent. `isbot` does not
+ * know them.
  */
 const SCANNERS =
   /barracuda|mimecast|proofpoint|ironport|symantec|trendmicro|fortiguard|safelinks|virustotal|urlscan|slurp|lighthouse|preview|python-requests|facebookexternalhit|whatsapp\//i;
@@ -48,12 +48,12 @@ const SCANNERS =
 const PROXIES = /GoogleImageProxy|ggpht\.com|YahooMailProxy/i;
 /** Apple's privacy proxy fetches every image with exactly this user agent, even if nobody reads the email. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
-/** Gmail's proxy prefetches with the user agent of this browser of 2015. */
+/** User agent of a browser of 2015, with which Gmail's proxy prefetches images. */
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
 /**
- * Returns true if the user agent belongs to a program that no person uses for reading. Mail programs identify
- * themselves, so an empty user agent counts as a machine.
+ * Returns true if the user agent belongs to a program with which nobody reads email. Mail programs identify themselves,
+ * so an empty user agent is treated as a machine.
  */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();
@@ -75,7 +75,10 @@ export function originOf(userAgent: string): Origin {
   return { client: clientOf(agent, browser.name), deviceType: deviceOf(agent, platform.type) };
 }
 
-/** Returns the reader's country, if known. A fetch by a mail provider's proxy shows only the proxy's country. */
+/**
+ * Returns the reader's country, if known. Returns null for a mail provider's proxy, whose IP address shows only the
+ * proxy's country.
+ */
 export function countryOf({
   userAgent,
   country = null,
@@ -93,7 +96,7 @@ function isProxyAgent(agent: string): boolean {
 function clientOf(agent: string, browser: string | undefined): string | null {
   const program = MAIL_PROGRAMS.find(([pattern]) => pattern.test(agent));
   if (program) return program[1];
-  // Apple Mail sends WebKit's user agent without Safari.
+  // Recognizes Apple Mail by WebKit's user agent without "Safari".
   if (
     /AppleWebKit/.test(agent) &&
     /Macintosh|iPhone|iPad/.test(agent) &&
@@ -105,7 +108,7 @@ function clientOf(agent: string, browser: string | undefined): string | null {
 }
 
 function deviceOf(agent: string, platform: string | undefined): Origin['deviceType'] {
-  // Proxies fetch from their own machines, so the user agent does not show the reader's device.
+  // Returns null for image proxies, whose user agent does not show the reader's device.
   if (PROXIES.test(agent)) return null;
   // The user agent of Outlook on a desktop contains no operating system.
   if (/MSOffice|ms-office/i.test(agent)) return 'desktop';

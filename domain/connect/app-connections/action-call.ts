@@ -30,8 +30,9 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connec
 }
 
 /**
- * Reads the current data of a waiting call. Returns undefined when the step run no longer needs a call. That is so if
- * it is settled, paused or held, or if its step was changed to another kind. The workflow then decides what comes next.
+ * Reads the current data of a waiting call. Returns undefined when the step run no longer needs a call. A call is no
+ * longer needed if the step run is settled, paused or held, or if its step was changed to another kind. The workflow
+ * then requests its next decision.
  * @param now time (UTC) at which holds are checked
  */
 export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {
@@ -55,7 +56,8 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
 }
 
 /**
- * Variant of {@link readActionCall} for a step of a test run. The contact gets the address that the test emails go to.
+ * Variant of {@link readActionCall} for a step of a test run. The call contains the test's email address in place of
+ * the contact's.
  */
 export async function readTestCall(org: OrgScope, stepId: string): Promise<ActionCall | undefined> {
   const [row] = await org.sql<CallRow>(
@@ -116,12 +118,12 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   };
 }
 
-/** Thrown when rendering a step's inputs exceeds the work limit of one email. */
+/** Thrown when rendering a step's inputs exceeds the limit of template work for one email. */
 export class InputsTooLarge extends Error {}
 
 /**
  * Fills in the merge fields of step inputs, at any depth. Values that are not strings are returned unchanged.
- * @throws InputsTooLarge when all inputs together exceed the length or the work of one rendering
+ * @throws InputsTooLarge when all inputs together exceed the limit of length or template work
  */
 export function renderInputs(input: unknown, values: object, budget = new WorkBudget()): unknown {
   if (typeof input === 'string') {

@@ -8,10 +8,10 @@ export type Answer =
   | { ok: true; output: Record<string, unknown> }
   | { ok: false; retryable: boolean; said: Message; fix: Message };
 
-/** Connection failures that are usually temporary. */
+/** Kinds of failed connections after which another attempt may succeed. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
 
-/** Parses the answer to an app.action. Only 2xx with a JSON object is a success. */
+/** Parses the app's response to an app.action. Only a 2xx status with a JSON object is a success. */
 export function readAnswer({ status, body, truncated }: EgressResponse): Answer {
   if (status < 200 || status > 299) return refusedStatus(status);
   if (truncated)
@@ -41,7 +41,7 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
   return { ok: true, output: value };
 }
 
-/** Converts a failed connection to the app into an answer. */
+/** Converts a failed connection to the app into the result of an attempt. */
 export function readFailure(error: EgressError): Answer {
   return {
     ok: false,

@@ -18,8 +18,8 @@ import { sendSigned } from './signed-request.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Maximum time (ms) that a call waits in the worker for a permit of a responsive app. After that the call is retried
- * later.
+ * Maximum time (ms) that a call waits in the worker for a permit, if the app is responsive. After that the call is
+ * retried later.
  */
 export const PERMIT_WAIT_MS = 500;
 
@@ -29,7 +29,10 @@ export type CallResult =
   /** `retryInMs`: delay (ms) before the next call. */
   | { outcome: 'retry'; detail: string; retryInMs: number };
 
-/** Delay (ms) after the first failed call, and the longest. Each failed call doubles it; waits for the app do not count. */
+/**
+ * First and longest delay (ms) between failed calls. Each failed call doubles the delay. Waits for a free permit do not
+ * count as failed calls.
+ */
 const RETRY = { first: 2_000, longest: 300_000 };
 
 /**
@@ -48,9 +51,9 @@ type Failure = Extract<Answer, { ok: false }>;
 
 /**
  * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`. Calling
- * again is safe: the app gets the same event id, and only the first stored answer counts. A temporary failure is
- * retried until task_reliability.max_attempts. After the last retry or a permanent failure, the step run takes the
- * branch for outcome `error`. Without such a branch the step run is blocked until a person retries it.
+ * again is safe: the app gets the same event id, and answers after the first stored one are ignored. A temporary
+ * failure is retried until task_reliability.max_attempts. After the last retry or a permanent failure, the step run
+ * takes the branch for outcome `error`. Without such a branch the step run is blocked until a person retries it.
  * @param limits limits for the calls that this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
@@ -217,8 +220,8 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
 }
 
 /**
- * Returns true if the step has a branch for a failing app. A branch that also depends on an open, click or reply counts
- * only if an email was sent: the workflow evaluates it when the next step is due.
+ * Returns true if the step has a branch for a failing app. A branch that also depends on an open, click or reply is
+ * included only if an email was sent. The workflow evaluates such a branch when the next step is due.
  */
 async function routesErrors(tx: Tx, { step, action, contact, enrollment }: ActionCall): Promise<boolean> {
   const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
@@ -233,7 +236,8 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
 }
 
 /**
- * Runs `work` with the enrollment locked. Every writer locks the enrollment first, so a late result changes nothing.
+ * Runs `work` with the enrollment locked, as every writer does. So `work` sees if the call is still waited for, and a
+ * late result changes nothing.
  */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {

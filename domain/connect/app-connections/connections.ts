@@ -73,7 +73,8 @@ export async function createAppConnection(
 }
 
 /**
- * Changes the name or the base URL of an app connection. Later calls use the new URL (PATCH /app-connections/:id).
+ * Changes the name or the base URL of an app connection. Calls made afterwards use the new URL (PATCH
+ * /app-connections/:id).
  * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
  */
 export async function updateAppConnection(

@@ -10,8 +10,8 @@ import { askApp, issueOf, NO_CONNECTION, PERMIT_WAIT_MS, type AppBusy, type Call
 /**
  * Calls the customer's app for the app_action step of a test run, marked `run_mode: test`, and stores the answer with
  * the step. A failed call is not retried: the test shows the failure immediately, and takes the branch for outcome
- * `error` if there is one. Calling again is safe: the app gets the same event id, and only the first stored answer
- * counts.
+ * `error` if there is one. Calling again is safe: the app gets the same event id, and answers after the first stored
+ * one are ignored.
  * @param limits limits for the calls that this process has open with one app connection
  */
 export async function callAppForTest(ctx: Ctx, stepId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {

@@ -41,7 +41,7 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 }
 
 /**
- * Stores an automation, which reacts to events from now on.
+ * Creates an automation. If it is enabled, it reacts to all later events.
  * @throws AppError forbidden if the automation exceeds its author's rights, or if a credential saves one that adds
  * leads to campaigns
  * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
@@ -67,8 +67,8 @@ export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promis
 }
 
 /**
- * Replaces an automation. Active runs keep the graph with which they began; disabling the automation ends these runs at
- * once.
+ * Replaces an automation. Active runs keep the graph with which they began; disabling the automation ends active runs
+ * at once.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, forbidden and bad_request as {@link createAutomation}; conflict if `updated_at` has
  * changed
@@ -107,8 +107,8 @@ export async function replaceAutomation(
  * rights of all its actions. To start another automation, the author needs the rights of that automation too. A
  * disabled automation has no effect, so everybody who may write automations may save it. The author's rights are stored
  * with the automation, because another person with more rights may later change an automation that it starts
- * (`startAutomationRuns`). A key or application may add leads to a sending campaign only within its policy, which
- * counts them. An automation adds leads later and without a limit, so only a person may save such an automation.
+ * (`startAutomationRuns`). The policy of a key or application limits the number of leads that it adds to a sending
+ * campaign. An automation adds leads later and without a limit, so only a person may save such an automation.
  * @returns the rights of the author, for storage
  */
 async function assertMayWrite(
@@ -166,7 +166,7 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
     try {
       await tx.org.table('automations').where({ id }).delete();
     } catch (error) {
-      // The violation means that a campaign step with a reference to the automation was saved concurrently.
+      // A foreign-key violation means that a campaign step that runs the automation was saved concurrently.
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('conflict', message('connect.used_by_step'), { cause: error });
     }
@@ -192,7 +192,7 @@ function summaryOf({
   return { name, enabled, trigger_event, nodes: graph.nodes.length };
 }
 
-/** Stores references to the rows that the graph needs, so that they cannot be deleted. */
+/** Stores references to the rows that the graph needs. Their foreign keys prevent the deletion of these rows. */
 async function storeReferences(tx: Tx, automationId: string, { graph }: AutomationWrite): Promise<void> {
   const named = namedRows(graph);
   const idsOf = (table: string) => [...new Set(named.filter((row) => row.table === table).map(({ id }) => id))];

@@ -9,9 +9,9 @@ const STARTED_RUNS_EACH = 50;
 const MAX_COUNT = 1_000_000_000;
 
 /**
- * Counts beginning runs, and returns how many of the `led` runs (started by other runs) may begin. The hop limit bounds
- * the length of a chain of runs; this budget bounds its breadth. Without the budget, a run that starts ten more, each
- * of which starts ten more, would grow exponentially.
+ * Counts new runs. `first` runs are started by events, and `led` runs by other runs. Returns the number of `led` runs
+ * that may begin. The hop limit bounds the length of a chain of runs; this budget bounds its breadth. Without the
+ * budget, a run that starts ten more, each of which starts ten more, would grow exponentially.
  */
 export async function spendBudget(tx: Tx, { first, led }: { first: number; led: number }): Promise<number> {
   const hour = new Date(Math.floor(tx.now.getTime() / HOUR_MS) * HOUR_MS);

@@ -33,8 +33,8 @@ interface Connection {
 /**
  * Makes one call to a customer's app for a node of a run, signed like the calls of campaign steps, and stores the
  * outcome. The app gets the same id for every call of the node. A temporary failure is retried, up to eight calls; any
- * other failure becomes the error of the node. During the call, the node's `not_before` keeps a second attempt from
- * repeating it.
+ * other failure becomes the error of the node. During the call, the node's `not_before` prevents a second attempt at
+ * the same time.
  */
 export async function callAutomationApp(
   ctx: Ctx,

@@ -20,7 +20,8 @@ export function conditionProblems(condition: AutomationCondition, path: string):
       message,
     }));
   }
-  // Checks the key separately, because the predicate reports no problem with the key if the operator is unknown.
+  // Checks the key separately, because the schema of predicates does not report a wrong key if the operator is unknown
+  // too.
   const faulty = (key: string, issues: readonly z.core.$ZodIssue[] = []): Problem[] =>
     issues.map((issue) => ({ path: `${path}.${key}`, message: issueMessage(issue) }));
   const ofPredicate = predicateSchema.safeParse(predicateOf(condition)).error?.issues ?? [];
@@ -38,8 +39,9 @@ export function conditionProblems(condition: AutomationCondition, path: string):
 }
 
 /**
- * Returns true if the data meets a condition. A field condition uses the predicates of goals: a missing property equals
- * no value. An expression is true if it prints `true`, and false if it is cut off at its work limit.
+ * Returns true if the data meets a condition. A field condition is evaluated like a predicate of a goal: a missing
+ * property equals no value. An expression is true if it renders `true`, and false if it exceeds its limit of template
+ * work.
  * @param whole budget shared by all conditions and texts of the run
  * @throws TextTooLarge once the budget is used up, because the result is then unknown
  */

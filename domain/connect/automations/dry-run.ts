@@ -27,8 +27,9 @@ interface DryRun {
 }
 
 /**
- * Runs an automation without side effects: conditions are evaluated, actions return their texts filled in, and waits
- * are skipped. If the filter rejects the data, the trigger and all nodes after it are skipped.
+ * Runs an automation without side effects: conditions are evaluated, actions are not executed but shown with their
+ * rendered texts, and waits are skipped. If the filter rejects the data, the trigger and all nodes after it are
+ * skipped.
  * @param data data of the event; defaults to sample data of the trigger
  * @throws AppError not_found
  */

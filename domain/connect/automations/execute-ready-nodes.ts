@@ -24,7 +24,7 @@ export type Ended = { status: 'success' | 'error'; detail: Message | null } | un
 /**
  * Executes every node of a run that can be executed now, in the caller's transaction, and stores the results. Emits
  * automation.run_failed if the run ends with an error.
- * @param tx its events have a hop count one higher than the events that led to the run
+ * @param tx transaction whose events get a hop count one higher than that of the event that started the run
  */
 export async function executeReadyNodes(tx: Tx, ctx: Ctx, run: AutomationRunState): Promise<Ended> {
   const joined = { ...ctx, trx: tx.trx, joined: tx, hops: tx.hops };
@@ -37,8 +37,8 @@ export async function executeReadyNodes(tx: Tx, ctx: Ctx, run: AutomationRunStat
 }
 
 /**
- * Emits automation.run_failed. With `loop`, the reason is too long a chain of runs that start each other, or too many
- * such runs.
+ * Emits automation.run_failed. `loop` is true if the run was not started because runs start each other in too long a
+ * chain, or too often.
  */
 export function announceFailure(tx: Tx, run: AutomationRunState, detail: Message, { loop = false } = {}): void {
   tx.emit('automation.run_failed', {
@@ -57,8 +57,8 @@ interface Doing {
   run: AutomationRunState;
   node: AutomationNode;
   /**
-   * Work budget shared by the conditions and texts of all nodes. A single condition or text could block the process for
-   * a tenth of a second.
+   * Limit of template work shared by all nodes. A single condition or text could otherwise block the process for a
+   * tenth of a second.
    */
   budget: WorkBudget;
 }
@@ -73,8 +73,8 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
   } catch (error) {
     if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
-    // A row that the database rejects would also be rejected on every retry. Any other error is not caused by the
-    // action.
+    // If the database rejects a row, it would reject the row on every retry, so the node fails. Any other error is not
+    // caused by the action.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
     return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };
@@ -108,7 +108,7 @@ async function act(tx: Tx, ctx: Ctx, { run, node, budget }: Doing): Promise<Node
   // A config stored by another version of Heron may not match the current schema.
   const fitting = NATIVE_ACTIONS[action].config.safeParse(config);
   if (!fitting.success) return { status: 'error', error: message('connect.config_misfit') };
-  // The config is rendered after the check, because values written by strangers may be too long for the schema. The
+  // Renders the config after the schema check, because values written by strangers may be too long for the schema. The
   // actions shorten such values.
   const checked = renderConfig(
     fitting.data as Record<string, unknown>,

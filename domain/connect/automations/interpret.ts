@@ -10,9 +10,9 @@ export type NodeOutcome =
 
 /**
  * Executes every node of a run that is ready. A node is executed once all nodes before it are settled and at least one
- * edge reaches it. An edge reaches its target if its source succeeded, or if the condition at its source had the edge's
- * result. A node that no edge reaches is skipped. All nodes after a failed node are skipped too. A waiting node delays
- * only the nodes after it.
+ * edge reaches it. An edge reaches its target if the node at its start succeeded. An edge of a condition must also
+ * match the condition's result. A node that no edge reaches is skipped. All nodes after a failed node are skipped too.
+ * A waiting node delays only the nodes after it.
  * @param results results of the settled nodes; newly settled nodes are appended
  * @param execute executes a reached node, or returns `waiting`
  */

@@ -116,7 +116,7 @@ async function assertCategory(tx: Tx, id: string): Promise<void> {
   if (!known.has(id)) throw new AppError('conflict', message('connect.run_category_gone'));
 }
 
-/** Returns the deal of the event, or else the newest open deal of its contact. */
+/** Returns the id of the event's deal. If the event has none, returns the contact's newest open deal. */
 async function dealOf(tx: Tx, run: AutomationRunState): Promise<string> {
   return optional(run.data.deal_id) ?? openDealOf(tx.org, contactOf(run).id);
 }

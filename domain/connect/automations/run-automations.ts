@@ -5,8 +5,8 @@ import { readCorrection, readTriggers, TRIGGER_EVENTS } from '../triggers/read.t
 import { message } from '../../../messages/index.ts';
 
 /**
- * Starts the runs of automations, and continues runs that waited for a provider. An event starts one run per
- * automation, even if it is applied repeatedly. So a repeated event has no further effect, even after later events.
+ * Starts the runs of automations, and continues runs that waited for a provider. An event starts at most one run per
+ * automation, so applying the same event again has no effect.
  */
 export const runAutomations = declareSubscriber({
   name: 'run_automations',

@@ -3,7 +3,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 import { findAutomation } from './automations.ts';
 
-/** A run in the form of the API. */
+/** Columns of an automation run that the API returns. */
 export type AutomationRun = Columns<
   'automation_runs',
   | 'id'

@@ -59,8 +59,8 @@ interface Wanted {
 
 /**
  * Starts the runs of events in their order: one per event and matching automation, and one per request. Nodes that can
- * be executed now are executed in the caller's transaction. A run that waits or calls another system continues in its
- * workflow, which starts with the commit of this transaction.
+ * be executed now are executed in the caller's transaction. A run that waits or calls another system continues in a
+ * workflow, which is started after the commit.
  */
 export async function startAutomationRuns(tx: Tx, ctx: Ctx, occasions: readonly RunTrigger[]): Promise<void> {
   const wanted = await withinBudget(
@@ -78,13 +78,13 @@ export async function startAutomationRuns(tx: Tx, ctx: Ctx, occasions: readonly 
   );
   const runs: { run: AutomationRunState; cause: string; ended: Ended }[] = [];
   for (const group of byHops(wanted))
-    // The events of all runs in a group are written together.
+    // One transaction stores the events of all runs in a group.
     await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
       for (const each of group) {
         const contact = (each.contactId && contacts.get(each.contactId)) || null;
         const run = toRun(each, contact);
-        // Evaluating conditions may take a while without a query. Yields to the event loop, so that other work of the
-        // process and the transaction's timeout can run.
+        // Yields to the event loop, because evaluating conditions may take a while without a query. Other work of the
+        // process and the transaction's timeout can then run.
         await setImmediate();
         runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
       }
@@ -153,8 +153,8 @@ async function begin(
 }
 
 /**
- * Finds the automations whose trigger and filter match the events, and locks them for share. So disabling an automation
- * at the same time also ends the runs that begin here.
+ * Finds the automations whose trigger and filter match the events, and locks them for share. A concurrent disabling of
+ * an automation waits for the lock, and then also ends the runs that begin here.
  */
 async function matchingAutomations(tx: Tx, occasions: readonly RunTrigger[]): Promise<Wanted[]> {
   const events = occasions.filter((occasion) => occasion.kind === 'trigger');
@@ -211,7 +211,7 @@ async function requestedAutomations(tx: Tx, occasions: readonly RunTrigger[]): P
     }
     const { campaign_id, step_id, contact_email } = request;
     const data = { campaign_id, step_id, contact_id: contactId, contact_email };
-    // The rights of a deleted run are unknown, so the new run gets none.
+    // The rights of a deleted run are unknown, so the requested run gets none.
     return [{ automation, cause, trigger: CALLED, data, contactId, hops, callerRights: request.run_id ? [] : null }];
   });
 }

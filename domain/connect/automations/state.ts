@@ -1,7 +1,7 @@
 import type { AutomationGraph, AutomationNodeResult, AutomationWaiting } from './graph.ts';
 import type { AutomationContact } from './values.ts';
 
-/** A running automation run, in memory. */
+/** State of an active automation run in memory. */
 export interface AutomationRunState {
   id: string;
   automationId: string;
@@ -31,5 +31,5 @@ export function toWaiting(stored: AutomationWaiting | null): AutomationWaiting {
   return Object.assign(Object.create(null) as AutomationWaiting, stored);
 }
 
-/** A run with this many hops is not started, which stops automations that start each other. */
+/** Number of hops at which a run is not started any more. Stops automations that start each other. */
 export const MAX_AUTOMATION_RUN_HOPS = 8;

@@ -8,8 +8,8 @@ import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
 /**
- * Maximum bytes of a response that are read. More is read than stored, so that a receiver's connection can be reused
- * after a long response.
+ * Maximum bytes of a response that are read. This is more than is stored, because a connection can be reused only after
+ * its whole response was read.
  */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
@@ -66,7 +66,7 @@ export async function attempt(
   return resultOf(delivery, next ? 'failed' : 'abandoned', startedAt, { ...rest, nextAttemptAt: next });
 }
 
-/** Result of a delivery that was not sent and moves to the batch of its endpoint. */
+/** Returns the result of a delivery that was not sent. The delivery moves to the batch of its endpoint. */
 export function releasedResult(delivery: Claimed, now: Date): Result {
   return resultOf(delivery, 'released', now, {});
 }
@@ -108,6 +108,6 @@ function failureOf(status: number): Message | null {
  */
 function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
-  // With `stream`, the decoder holds back the bytes of an incomplete character at the end, which are then lost.
+  // With `stream`, the decoder does not return an incomplete character at the end.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
 }

@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
 /**
- * Number of consecutive failures from which an endpoint counts as failing. Its deliveries are then tried one at a time,
- * and the others wait in the database.
+ * Number of consecutive failures from which an endpoint counts as failing. Its deliveries are then attempted one at a
+ * time.
  */
 export const FAILING_FROM = 5;
 /** Maximum time (ms) between two probes of a failing endpoint. */
@@ -14,8 +14,8 @@ const REMEMBERED_MS = 10_000;
 const REMEMBERED = 10_000;
 
 /**
- * Counts the failures of endpoints that this process has seen. The endpoint's row shows them only once the results are
- * stored.
+ * Counts the consecutive failures of endpoints in this process. The endpoints' rows are updated later, when the results
+ * are stored.
  */
 export class SeenFailures {
   readonly #seen = new LRUCache<string, number>({ max: REMEMBERED, ttl: REMEMBERED_MS });
@@ -57,8 +57,8 @@ export async function probeInMs(
 }
 
 /**
- * Returns the time (ms) until the next retry of a failed delivery in an endpoint's batch. Empty if no failed delivery
- * waits.
+ * Returns the time (ms) until the next retry of a failed delivery in an endpoint's batch. Undefined if no failed
+ * delivery waits.
  */
 export async function nextRetry(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -1,5 +1,5 @@
 /**
- * NOTIFY channel that wakes the workflow of an open batch after a commit with new deliveries. The payload is the
- * batch's id.
+ * NOTIFY channel that announces new deliveries of an open batch to its running activity, after the commit. The payload
+ * is the batch's id.
  */
 export const BATCH_CHANNEL = 'heron_webhook_batches';

@@ -4,10 +4,10 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { callClaimMs } from '../../platform/kernel/call-claim.ts';
 import { engineSql } from './sql.ts';
 
-/** Outcome of an attempt whose worker stopped. */
+/** Error stored for an attempt whose worker stopped. */
 const LOST = json(message('connect.attempt_lost'));
 
-/** A delivery claimed by one process. No other attempt takes the delivery over before the claim ends. */
+/** A delivery claimed by one process. Until the claim ends, no other process attempts the delivery. */
 export interface Claimed {
   id: string;
   /** Time of the claim by the process's clock (ms of `performance.now()`). */
@@ -16,7 +16,7 @@ export interface Claimed {
   endpointId: string;
   eventId: string;
   eventType: string;
-  /** Number of the attempt. Number and status together identify the claim. */
+  /** Number of the attempt. Together with the status it identifies the claim. */
   attempt: number;
   maxAttempts: number;
   /** Number of attempts before the latest redelivery. */
@@ -33,14 +33,15 @@ export interface Claimed {
 }
 
 /**
- * Deliveries to claim. Either those of a batch, which include expired claims without an outcome if `takeOver` is set,
- * or one by its id. In an endpoint's own batch (`lane`), failed deliveries also wait until they are due again.
+ * Deliveries to claim: the waiting ones of a batch, or one by its id. With `takeOver`, also those whose claim expired
+ * without an outcome. With `lane`, the batch of an endpoint, failed deliveries are claimed only when they are due
+ * again.
  */
 type ClaimWhat =
   | { batchId: string; limit: number; takeOver: boolean; lane?: boolean }
   | { deliveryId: string; organizationId: string };
 
-/** Condition that the claim of a delivery has ended. */
+/** SQL condition: the claim of a delivery has ended. */
 const IS_OVER = `(d.claimed_until > now()) is not true`;
 
 const WHICH = {
@@ -122,8 +123,8 @@ interface ClaimedRow extends Omit<Claimed, 'secret' | 'claimedAtMs'> {
 const RENEW_AFTER_MS = 1_000;
 
 /**
- * Returns true if a delivery may be sent under its claim. A claim older than a second is renewed: the delivery waited
- * for a permit or the process was suspended, and another attempt may have taken it over.
+ * Returns true if a delivery may be sent under its claim. Renews a claim older than a second. Returns false if another
+ * attempt has taken over the delivery while this one waited for a permit or the process was suspended.
  */
 export async function holdsClaim(
   { db, config }: Pick<Deps, 'db' | 'config'>,

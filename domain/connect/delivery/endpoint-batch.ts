@@ -10,7 +10,7 @@ import { engineSql } from './sql.ts';
 const REMIND_MS = 60_000;
 
 /**
- * Returns the intents that wake the workflows of endpoints' own batches for deliveries added by this transaction. A
+ * Returns intents that signal the workflows of endpoints' own batches, to which this transaction adds deliveries. A
  * workflow that was signalled recently gets no intent, because it cannot end before this transaction.
  */
 export async function endpointBatchIntents(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {

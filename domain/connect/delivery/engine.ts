@@ -16,13 +16,13 @@ import { createSettler, type Settler } from './settle.ts';
 const SLOW_MS = 2_000;
 
 /**
- * Time (ms) without a delivery after which the run of a batch closes it. A delivery that comes before needs no start of
- * a workflow, which other organizations' workflows would delay.
+ * Time (ms) without a new delivery after which a batch is closed. A delivery added before needs no new workflow, whose
+ * start other organizations' workflows could delay.
  */
 const IDLE_MS = 30_000;
 /**
- * Variant of {@link IDLE_MS} while this share of the worker's activities waits for deliveries, so that the waits leave
- * the activities to others.
+ * Replaces {@link IDLE_MS} while a large share ({@link CROWDED_SHARE}) of the worker's activities waits for deliveries.
+ * The shorter wait frees activities for other batches.
  */
 const CROWDED_IDLE_MS = 1_500;
 const CROWDED_SHARE = 1 / 8;
@@ -35,11 +35,11 @@ export interface DeliveryEngine {
   settler: Settler;
   /** Returns a signing secret in plain text. */
   openSecret(secret: SealedSecret): string;
-  /** Returns the time (ms) for which a run waits for more deliveries: 0 once the process stops. */
+  /** Returns the time (ms) for which a batch waits for more deliveries. Returns 0 once the process stops. */
   idleMs(): number;
   /** Starts to watch an open batch. */
   watch(batchId: string): BatchWatch;
-  /** Makes the runs close their batches instead of waiting for more deliveries, because the process stops. */
+  /** Closes all batches without waiting for more deliveries, because the process stops. */
   drain(): void;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function createDeliveryEngine(
     BATCH_CHANNEL,
     (batchId) => {
       watched.get(batchId)?.wake();
-      // An empty batch id announces a new connection, which may have missed notifications.
+      // The listener passes an empty batch id after each new connection, which may have missed notifications.
       if (batchId === '') for (const additions of watched.values()) additions.wake();
     },
     deps.log,
@@ -99,7 +99,10 @@ export async function createDeliveryEngine(
 
 const REMEMBERED_SECRETS = 5_000;
 
-/** Returns a function that decrypts secrets and caches the last used ones. The secret of an id never changes. */
+/**
+ * Returns a function that decrypts secrets and caches the last used ones. This is safe because the secret of an id
+ * never changes.
+ */
 function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
   const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
   return (secret) => {

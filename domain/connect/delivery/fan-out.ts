@@ -17,7 +17,7 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 
 /** Advisory lock that serializes fan-outs, so that stream positions become visible in order. */
 const FAN_OUT_LOCK = 7_201_950;
-/** Maximum events of an iteration. An organization's share of them is divided by the number of its endpoints. */
+/** Maximum events of an iteration. Each organization gets an equal share, divided by the number of its endpoints. */
 const MAX_EVENTS = 500;
 /**
  * Maximum organizations named in one notification to the realtime gateways, because a notification may have at most
@@ -30,16 +30,19 @@ const MAX_NAMED = 200;
 export const BATCH_SIZE = 500;
 /** Maximum time (ms) during which deliveries are added to a batch, if its workflow does not close it before. */
 const BATCH_OPEN_MS = 60_000;
-/** Age (ms) and size from which a batch gets a successor, so that the successor's workflow has started in time. */
+/**
+ * Age (ms) at which a second batch is opened, so that its workflow has started before the first one closes. A batch of
+ * SUCCESSOR_FROM_SIZE deliveries also gets a second one.
+ */
 const SUCCESSOR_AFTER_MS = 50_000;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
 /**
- * Number of deliveries of one workspace in an iteration from which they get a batch of their own. The batch is filled
- * until its run closes it: a workspace with many events has one run and not hundreds.
+ * Number of deliveries of one workspace in an iteration from which they get a batch of their own. This batch is filled
+ * until it is closed, so that a workspace with many events has one workflow and not hundreds.
  */
 const OWN_BATCH_FROM = 100;
 
-/** Outcome of a delivery for a disabled endpoint. */
+/** Error stored for a delivery to a disabled endpoint. */
 const OFF = json(message('connect.endpoint_off'));
 
 /** A batch to which a process adds deliveries until it is full or closed. */
@@ -53,12 +56,12 @@ interface OpenBatch {
 
 /** Cache of one process between its fan-out iterations. The database remains authoritative. */
 export interface FanOutMemory {
-  /** The batches that are being filled, each with its successor if there is one. */
+  /** Batches that are being filled, including the second ones opened early. */
   open: readonly OpenBatch[] | undefined;
 }
 
 interface FanOutIteration {
-  /** True if another process has the lock and does the work. */
+  /** True if another process has the lock and assigns the positions. */
   busy: boolean;
   positioned: number;
   /** True if the iteration reached its maximum of events, in total or for one workspace, so there may be more. */
@@ -92,16 +95,19 @@ interface Delivery {
   id: string;
   event: NewEvent;
   target: Target;
-  /** Batch of the delivery. Null for a disabled endpoint, whose deliveries are kept and can be redelivered. */
+  /**
+   * Batch of the delivery. Null for a disabled endpoint, because its deliveries are only stored, for a later
+   * redelivery.
+   */
   batchId: string | null;
 }
 
 /**
  * Assigns stream positions to new committed events, and creates deliveries for subscribed endpoints, in one transaction
- * with a constant number of statements. Workspaces have equal shares of an iteration, in deliveries. So the events of one
- * do not wait for those of another. The events of a workspace get positions in id order. Deliveries for a disabled endpoint are
- * abandoned from the start, so that they can be redelivered. Positions become visible in order, so a reader that has
- * read up to a position has missed no event before it.
+ * with a constant number of statements. All workspaces have an equal share of an iteration's deliveries, so that the
+ * events of one do not wait for those of another. The events of a workspace get positions in id order. Deliveries for a
+ * disabled endpoint are abandoned from the start, so that they can be redelivered. Positions become visible in order,
+ * so a reader misses no event before the position that it has read.
  */
 export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
@@ -141,7 +147,8 @@ export async function assignPositions(
         ...(await endpointBatchIntents(trx, [...batches.ofEndpoints], now)),
       ]);
     }
-    // If this commit fails, the new batches do not exist, and the next iteration opens others.
+    // Is set only after the commit. If the commit fails, the new batches do not exist, and the next iteration opens
+    // others.
     memory.open = batches.open;
     return {
       busy: false,
@@ -161,13 +168,13 @@ interface Found {
   events: NewEvent[];
   targets: Target[];
   counts: Count[];
-  /** Ids of known batches that are still open. The lock on them keeps them open until the commit. */
+  /** Ids of known batches that are still open. They are locked, so that nobody closes them before the commit. */
   open: string[];
 }
 
 /**
- * Assigns positions to new events and reads the data of this iteration, in one statement. A workspace without endpoints
- * costs only the update of its events.
+ * Assigns positions to new events and reads the data of this iteration, in one statement. For a workspace without
+ * endpoints only its events are updated.
  */
 async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): Promise<Found> {
   const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
@@ -282,9 +289,15 @@ class BatchPicker {
   readonly opened: OpenBatch[] = [];
   /** Endpoints whose own batch has new deliveries. */
   readonly ofEndpoints = new Set<string>();
-  /** Ids of batches committed earlier and filled further in this iteration. Their workflows must be woken. */
+  /**
+   * Ids of batches from earlier iterations that got more deliveries in this one. Their running activities must be
+   * notified.
+   */
   readonly extended = new Set<string>();
-  /** Batches with room, one of each owner. The shared batch may have a successor, which is filled after it. */
+  /**
+   * Batches that can take more deliveries, one per owner. The shared batch may have a second one, which is filled after
+   * the first.
+   */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {
@@ -292,7 +305,10 @@ class BatchPicker {
     this.open = open.map((batch) => ({ ...batch }));
   }
 
-  /** Returns the owner of the batch for deliveries of a workspace that has up to `count` in this iteration. */
+  /**
+   * Returns the owner of the batch for a workspace's deliveries: the workspace, or null for the shared batch. `count`
+   * is the maximum number of its deliveries in this iteration.
+   */
   ownerFor(organizationId: string, count: number): string | null {
     const hasOwn = count >= OWN_BATCH_FROM || this.open.some(({ owner }) => owner === organizationId);
     return hasOwn ? organizationId : null;
@@ -310,7 +326,7 @@ class BatchPicker {
     return batch.id;
   }
 
-  /** Opens the successor of the shared batch early, because starting a run takes longer than delivering. */
+  /** Opens the second shared batch early, because starting a workflow takes longer than delivering. */
   provide(): void {
     const [current, successor] = this.open.filter(({ owner }) => owner === null);
     if (!current || successor) return;
@@ -336,9 +352,9 @@ interface Stored {
 }
 
 /**
- * Writes bodies, deliveries, counts, drops and open batches in one statement. A concurrently deleted endpoint gets no
- * delivery: the iteration serves all organizations and must not fail because of one. The other endpoints are locked
- * against deletion until the commit.
+ * Writes bodies, deliveries, counts, drops and open batches in one statement. Creates no delivery for an endpoint
+ * deleted concurrently, because the iteration serves all organizations and must not fail. The other endpoints are
+ * locked against deletion until the commit.
  */
 async function store(trx: Trx, { deliveries, throttle, batches, minute, now, maxAttempts }: Stored): Promise<void> {
   const { admitted, drops } = throttle;

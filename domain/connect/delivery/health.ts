@@ -13,8 +13,8 @@ interface Failing {
 }
 
 /**
- * Switches off endpoints that have failed for at least WEBHOOK_DISABLE_AFTER_MS and at least
- * WEBHOOK_DISABLE_AFTER_FAILURES times in a row. Their waiting deliveries are abandoned when they are due.
+ * Disables endpoints that have failed for at least WEBHOOK_DISABLE_AFTER_MS and at least WEBHOOK_DISABLE_AFTER_FAILURES
+ * times in a row. Their waiting deliveries are abandoned when they are due.
  */
 export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]): Promise<void> {
   const { WEBHOOK_DISABLE_AFTER_MS: afterMs, WEBHOOK_DISABLE_AFTER_FAILURES: afterFailures } = deps.config;

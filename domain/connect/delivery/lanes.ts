@@ -1,4 +1,4 @@
-/** Requests of this process to one endpoint. */
+/** Open and waiting requests of this process to one endpoint. */
 interface Lane {
   /** Start of each open request, in ms of the monotonic clock. */
   open: Set<{ since: number }>;
@@ -32,7 +32,7 @@ export class Lanes {
     return this.#limit;
   }
 
-  /** Age (ms) of an open request from which it counts as hanging. */
+  /** Age (ms) of an open request from which its endpoint is slow. */
   get slowMs(): number {
     return this.#slowMs;
   }

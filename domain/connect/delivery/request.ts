@@ -14,7 +14,7 @@ interface SignedDelivery {
   eventId: string;
   /** The stored body. Exactly these bytes are signed and sent. */
   body: string;
-  /** Time of sending. Receivers refuse signatures older than five minutes. */
+  /** Time of sending, which is part of the signature. Receivers refuse signatures older than five minutes. */
   now: Date;
   /** Timeout (ms) of the whole request. */
   timeoutMs: number;
@@ -39,7 +39,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     body: delivery.body,
     timeoutMs: delivery.timeoutMs,
     maxResponseBytes: delivery.maxResponseBytes,
-    // The status alone tells that the receiver got the event, so an incomplete body is no failure.
+    // The status shows that the receiver got the event, so an incomplete response body is no failure.
     acceptPartialBody: true,
   };
 }

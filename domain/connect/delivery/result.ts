@@ -3,7 +3,7 @@ import type { Claimed } from './claim.ts';
 
 /**
  * Outcome of a claimed delivery. `failed`: another attempt follows. `abandoned`: the last attempt failed. `refused`:
- * the delivery must no longer be sent. `released`: the delivery was not sent and waits in the batch of its endpoint.
+ * the delivery must no longer be sent. `released`: the delivery was not sent and moves to the batch of its endpoint.
  */
 export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';
 

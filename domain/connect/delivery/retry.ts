@@ -12,12 +12,12 @@ type DeliveryState = Columns<
 
 /** Time (ms) between two checks while another attempt has claimed the delivery. */
 const RECHECK_MS = 1_000;
-/** Time (ms) that a delivery waits when its endpoint has the maximum number of open requests. */
+/** Delay (ms) before a delivery is retried because its endpoint has the maximum number of open requests. */
 const BUSY_MS = 15_000;
 
 /**
- * Makes the next attempt of a delivery if it is due, and returns when another one is due. Repeated calls are safe: a
- * settled delivery stays settled, and the attempt of a dead worker is taken over when its claim ends.
+ * Makes the next attempt of a delivery if it is due, and returns the time of the one after it. Repeated calls are safe:
+ * a settled delivery stays settled, and the attempt of a dead worker is taken over when its claim ends.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,
@@ -41,7 +41,7 @@ export async function attemptDelivery(
   const before = await look();
   const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
   if (!before || isSettled(before) || early) return reportOf(before, clock.now());
-  // The permit is acquired before the claim: a delivery that waits for a permit has not been attempted.
+  // Acquires the permit before the claim, because a delivery that waits for a permit must not count as attempted.
   const permit = await lanes.acquire(before.endpoint_id, 'retry');
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };

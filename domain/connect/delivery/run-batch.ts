@@ -8,15 +8,18 @@ import { claimWebhookDeliveries, holdsClaim, othersClaimEndsInMs, type Claimed }
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
-/** Maximum concurrent attempts of a shared batch, besides those that hang. The limit per endpoint bounds these. */
+/**
+ * Maximum concurrent attempts of a shared batch. Attempts that hang are not counted here; the limit per endpoint bounds
+ * their number.
+ */
 const AT_ONCE = 100;
-/** Interval (ms) at which a run that waits for more deliveries reads its batch, in case a notification was lost. */
+/** Interval (ms) at which an idle batch is checked for new deliveries, in case a notification was lost. */
 const IDLE_CHECK_MS = 2_000;
 /** Maximum duration (ms) of one activity on a batch. */
 const ITERATION_MS = 60_000;
-/** Interval (ms) at which a batch is read while its requests hang. */
+/** Interval (ms) at which a batch is checked for more deliveries while its requests hang. */
 const HANGING_CHECK_MS = 500;
-/** Maximum pause (ms) before the claims of other attempts are checked again. */
+/** Maximum delay (ms) before a batch is checked again because other attempts have claimed its deliveries. */
 const OTHERS_CHECK_MS = 1_000;
 
 interface BatchIteration {
@@ -27,12 +30,13 @@ interface BatchIteration {
 }
 
 /**
- * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry repeats
- * only deliveries that were in flight, and waits until their claims end: the earlier attempt may be alive. Closes an
- * open batch: first no more deliveries can be added, then the last ones are claimed. Deliveries to an endpoint that
- * turns out to be slow or failing move to that endpoint's batch. A request that hangs takes no room from the deliveries
- * of others. The batch of a failing endpoint makes one attempt at a time, at growing intervals (breaker.ts), until one
- * succeeds. A batch that fails is closed, so that it delays no new deliveries.
+ * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry of the
+ * activity repeats only deliveries that were in flight, and only after their claims end, because the earlier attempt
+ * may still be running. Closes an open batch before it claims the last deliveries, so that none is added afterwards.
+ * Deliveries to an endpoint that turns out to be slow or failing move to that endpoint's batch. A request that hangs
+ * does not count against the number of parallel deliveries. The batch of a failing endpoint makes one attempt at a
+ * time, at growing intervals (breaker.ts), until one succeeds. A batch that fails is closed, so that it delays no new
+ * deliveries.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -41,7 +45,8 @@ export async function runBatch(
 ): Promise<BatchReport> {
   try {
     const report = await attemptDeliveries(engine, batchId, iteration);
-    // The workflow may have been cancelled, and nothing would attempt what is added. Another batch is opened.
+    // Closes the batch, because its workflow may have been cancelled and would not attempt further deliveries. New
+    // deliveries then get another batch.
     if (iteration.signal.aborted && !iteration.lane) await close(engine.deps, batchId);
     return report;
   } catch (error) {
@@ -50,7 +55,7 @@ export async function runBatch(
   }
 }
 
-/** Attempts the deliveries of a batch until it is closed and none is left, for one activity at most. */
+/** Attempts the deliveries of a batch until it is closed and none is left, or until the time limit of one activity. */
 async function attemptDeliveries(
   engine: DeliveryEngine,
   batchId: string,
@@ -64,7 +69,7 @@ async function attemptDeliveries(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once a claim found no waiting delivery. The batch is then polled until it is closed. */
+  /** True once a claim found no waiting delivery. The loop then waits for new deliveries until the batch is closed. */
   let waits = false;
   let taken = 0;
   let takenAt = began;
@@ -113,7 +118,7 @@ async function attemptDeliveries(
       const claimed = limit <= 0 ? [] : waits ? await withCostPath(BY_CLOCK, look) : await look();
       begin(claimed);
       if (limit <= 0 || claimed.length === limit || (lane && underWay.size > 0)) {
-        // More deliveries may be waiting than one claim could take.
+        // Claims again after a pause, because more deliveries may wait than one claim could take.
         await Promise.race([...underWay.keys(), sleep(HANGING_CHECK_MS)]);
       } else if (open) {
         waits = true;
@@ -131,8 +136,8 @@ async function attemptDeliveries(
     }
   } finally {
     watch.close();
-    // Waits even when the database is unreachable: otherwise the next attempt would take over deliveries in flight and
-    // resend them.
+    // Waits for the open attempts even when the database is unreachable. Otherwise the next activity would take over
+    // their deliveries and resend them.
     await Promise.all(underWay.keys());
   }
   if (failure !== undefined) throw failure;
@@ -164,8 +169,8 @@ async function roomOf({ deps, lanes }: DeliveryEngine, endpointId: string): Prom
 }
 
 /**
- * Attempts one delivery and counts it in the report. If the endpoint has no free permit in a shared batch, or is
- * failing, releases the delivery to the batch of that endpoint.
+ * Attempts one delivery and counts it in the report. In a shared batch, moves the delivery to the endpoint's own batch
+ * if the endpoint has no free permit or is failing.
  */
 async function deliver(
   engine: DeliveryEngine,

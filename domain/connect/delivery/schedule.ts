@@ -4,7 +4,7 @@ import type { Config } from '../../../lib/config/index.ts';
  * Returns the time of the next attempt after a failed one. The wait starts at WEBHOOK_RETRY_BASE_MS and doubles up to
  * WEBHOOK_RETRY_CAP_MS. Null when no attempt remains.
  * @param attempt number of the attempt that failed, from 1
- * @param earlier attempts before the latest redelivery, which restarts the schedule
+ * @param earlier number of attempts before the latest redelivery, which restarts the schedule
  */
 export function nextAttemptAt(
   config: Pick<Config, 'WEBHOOK_RETRY_BASE_MS' | 'WEBHOOK_RETRY_CAP_MS'>,

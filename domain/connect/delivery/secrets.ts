@@ -5,7 +5,10 @@ import { type Keyring } from '../../../lib/keyring.ts';
 import { newId } from '../../../lib/ids.ts';
 import { SEAL_PLACES } from '../../../lib/seal-places.ts';
 
-/** Minimum time (ms) for which a replaced secret is kept, far longer than the retries of a delivery that uses it. */
+/**
+ * Minimum time (ms) for which a replaced secret is kept. It is far longer than the retries of a delivery signed with
+ * it.
+ */
 const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
 
 /**
@@ -41,8 +44,8 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 
 /**
  * Creates a new secret for an owner and returns it in plain text. The secret signs all deliveries that begin from then
- * on. Deliveries that began with an older secret keep it. Each call deletes secrets replaced more than KEEP_REPLACED_MS
- * ago. The owner's row must be locked, so that rotations are serialized.
+ * on. Deliveries whose first attempt used an older secret keep that secret. Each call deletes secrets replaced more
+ * than KEEP_REPLACED_MS ago. The owner's row must be locked, so that rotations are serialized.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();

@@ -21,7 +21,7 @@ const TRIES = 3;
 /** Maximum time (ms) that results wait for an unreachable database. A failover takes seconds. */
 const OUTAGE_RETRY_MS = 20_000;
 
-/** Status stored in the row, by outcome. */
+/** Status stored in a delivery's row, by the outcome of an attempt. */
 const STATUS: Record<Outcome, string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -32,7 +32,8 @@ const STATUS: Record<Outcome, string> = {
 
 /**
  * Continuation of a delivery after a failed attempt. `own run`: the delivery's own workflow continues. `new run`: a
- * workflow is started for it. `lane`: the delivery waits in the batch of its endpoint, which fails or is slow.
+ * workflow is started for it. `lane`: the delivery waits in the batch of its endpoint, because the endpoint fails or is
+ * slow.
  */
 type Continuation = 'own run' | 'new run' | 'lane';
 
@@ -54,8 +55,8 @@ interface Waiting {
 
 /**
  * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A delivery
- * whose result is not stored would be sent again. So the settler waits for an unreachable database, and stores the
- * valid results of a group that cannot be written as a whole.
+ * without a stored result would be sent again. So the settler waits for an unreachable database. If a group cannot be
+ * written, it writes the valid results separately.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -111,8 +112,8 @@ export function createSettler(deps: Deps, metrics: Metrics): Settler {
 }
 
 /**
- * Splits a group in two. Results of one endpoint stay together, so that an endpoint row that causes the failure is
- * found with few statements.
+ * Splits a group in two. Keeps results of one endpoint together, so that few statements find an endpoint whose row
+ * causes the failure.
  */
 function halves(group: readonly Waiting[]): [Waiting[], Waiting[]] {
   const ordered = group.toSorted((a, b) => (a.result.delivery.endpointId < b.result.delivery.endpointId ? -1 : 1));
@@ -208,7 +209,7 @@ function wasSent({ outcome }: Result): boolean {
 }
 
 interface Written {
-  /** Ids of the settled deliveries: their rows now have the status of their result. */
+  /** Ids of the deliveries whose rows were updated with their result. */
   decided: string[];
   /** Endpoints whose latest deliveries all failed. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];

@@ -14,10 +14,10 @@ import { engineSql } from './sql.ts';
 const PAGE = 500;
 
 /**
- * Moves the unsettled deliveries out of a batch that keeps failing, and starts a workflow for each. A delivery whose
- * own workflow also fails is blocked separately, as a dead letter of its workspace, and delays no other. Each delivery
- * is moved in its own transaction, because the row that makes the batch fail may make the move fail as well.
- * @param cause error of the batch; the deliveries show its kind
+ * Moves the unsettled deliveries out of a batch that keeps failing, and starts a workflow for each. If a delivery's own
+ * workflow also fails, only that delivery is blocked, with a dead letter in its workspace. Each delivery is moved in
+ * its own transaction, because the row that makes the batch fail may make the move fail as well.
+ * @param cause error of the batch, whose kind is stored with the deliveries
  * @returns the number of moved deliveries as `diverted`; `more` when the batch may contain others
  * @throws the first failure, after all others were moved
  */

@@ -12,7 +12,7 @@ interface Drop {
   lastEventId: string;
 }
 
-/** Events admitted in the current minute, by workspace and subject. */
+/** Number of events admitted in the current minute, by workspace and by endpoint or event type. */
 export interface Count {
   organization_id: string;
   subject: string;
@@ -25,8 +25,9 @@ export function minuteOf(now: Date): Date {
 }
 
 /**
- * Admits events up to the rates of the minute. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each workspace
- * and event type has a rate (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
+ * Admits events up to the rates of the minute. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each event type
+ * of a workspace also has a rate (WEBHOOK_EVENT_TYPE_PER_MINUTE). An event counts once, whatever the number of
+ * endpoints.
  */
 export class Throttle {
   readonly #limits: { endpoint: number; eventType: number };

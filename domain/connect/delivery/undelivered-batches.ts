@@ -3,9 +3,9 @@ import type { RunQuery } from '../../platform/expected-runs.ts';
 const UNDELIVERED = `status in ('pending', 'in_flight', 'failed')`;
 
 /**
- * Builds the query for batches with undelivered deliveries, including batches of single endpoints. A recursive query
- * follows the index from each batch to the next and skips the deliveries in between. The query returns batches in id
- * order and stops at the limit.
+ * Builds the query for batches with unsettled deliveries, including batches of single endpoints. The recursive query
+ * reads one index entry per batch and skips the other deliveries. The query returns batches in id order and stops at
+ * the limit.
  * @param args columns with the arguments of the workflow
  * @param which SQL condition that selects the batches
  */

@@ -36,8 +36,8 @@ const POLL_MS = 100;
 const STORING_MS = 10_000;
 
 /**
- * Returns the lease (ms) of one process for refreshing a token. A waiting process waits at most this long, then
- * refreshes itself.
+ * Returns the duration (ms) of the lease under which one process refreshes a token. A waiting process waits at most
+ * this long, then refreshes the token itself.
  */
 export function refreshLeaseMs({ INTEGRATION_TIMEOUT_MS: requestMs }: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
   return requestMs + REFRESH_MARGIN_MS;
@@ -49,9 +49,7 @@ export interface OpenAccount {
   call: ProviderCall;
   /** Refreshes the tokens if they expire soon. @throws ReauthRequired, Unavailable */
   renew(): Promise<void>;
-  /**
-   * Returns the version of the rejected credentials: the version that could not be refreshed, or else the current one.
-   */
+  /** Returns the version of the rejected credentials: the version whose refresh failed, or the current one. */
   refused(error: ReauthRequired): Pick<ConnectionRow, 'id' | 'sealed_version'>;
 }
 
@@ -72,7 +70,7 @@ export function openAccount(ctx: Ctx, connection: ConnectionRow): OpenAccount {
   let current: ConnectionRow = connection;
   const renewed = async (refused: string) => {
     const known = openStoredTokens(ctx.keyring, current).access_token;
-    // The tokens differ if a concurrent request of this client got the same refusal first and refreshed the token.
+    // If the tokens differ, a concurrent request of this client has already refreshed them.
     if (known !== refused) return known;
     current = await refreshTokens(ctx, provider, current);
     return openStoredTokens(ctx.keyring, current).access_token;
@@ -171,8 +169,8 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
       refresh_token: refreshToken,
     });
     const sealed = sealCredentials(ctx.keyring, connection.id, tokensIn(fields, refreshToken));
-    // With many providers the old refresh token is already invalid, so storing the new one is retried during a short
-    // outage of the database.
+    // Retries storing the new refresh token during a short outage of the database, because with many providers the old
+    // one is already invalid.
     const store = () =>
       singleStatement(ctx).sql<ConnectionRow>(
         `update integration_connections set sealed = :sealed, sealed_version = sealed_version + 1, token_expires_at = :ends, refreshing_until = null,
@@ -243,7 +241,7 @@ export async function logRun(ctx: Ctx, connectionId: string, line: RunLine): Pro
   await singleStatement(ctx).sql(RUN_SQL, runBindings(connectionId, line, ctx.clock.now()));
 }
 
-/** Variant of {@link logRun} within the caller's transaction. */
+/** Variant of {@link logRun} that writes in the caller's transaction. */
 export async function logRunIn(tx: Tx, connectionId: string, line: RunLine): Promise<void> {
   await tx.org.sql(RUN_SQL, runBindings(connectionId, line, tx.now));
 }

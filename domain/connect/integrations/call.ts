@@ -32,7 +32,7 @@ export interface CallSubject {
 }
 
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-/** Wait (ms) after a 429 without a stated time. */
+/** Default wait (ms) after a 429 response without a Retry-After time. */
 const USUAL_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = DAY_MS;
 const MAX_MESSAGE = 300;
@@ -57,8 +57,8 @@ export function openCall(deps: CallDeps, provider: Provider, subject: CallSubjec
 }
 
 /**
- * Returns the base URL of an account's API. The installation's setting wins over the account's value, which wins over
- * the provider's.
+ * Returns the base URL of an account's API. Uses the installation's setting, else the account's value, else the
+ * provider's default.
  */
 function baseOf({ config }: CallDeps, provider: Provider, subject: CallSubject): string {
   return config.INTEGRATION_ENDPOINTS?.[provider.id]?.api ?? subject.apiBase ?? provider.apiBase;

@@ -8,7 +8,7 @@ import type { Provider } from './providers/provider.ts';
 
 export type Delivery = Row<'integration_deliveries'>;
 
-/** Deliveries for this worker to make now; each is the first of its lane. */
+/** Deliveries that this worker must make now. Each is the first one of its lane (the ordered queue of one contact). */
 export interface Claimed {
   kind: 'claimed';
   lease: string;
@@ -19,11 +19,11 @@ export interface Claimed {
 type NothingDue = { kind: 'wait'; wakeAt: number; why: string } | { kind: 'empty' };
 
 /**
- * Maximum requests of one delivery: preparing look-ups or writes, a request refused for its token, and the action
- * itself.
+ * Maximum number of requests of one delivery: preparatory requests, a repeated request after a rejected token, and the
+ * action itself.
  */
 const MAX_REQUESTS = 6;
-/** Minimum lease (ms), for the time that a delivery spends in this process and in PostgreSQL. */
+/** Minimum duration (ms) of a lease. It covers the time that a delivery spends in this process and in PostgreSQL. */
 const SHORTEST_LEASE_MS = 20_000;
 /**
  * Number of consecutive unanswered calls after which a provider counts as unreachable. Then one delivery at a time is
@@ -40,7 +40,7 @@ export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number 
 }
 
 /**
- * Claims due deliveries of a connection, one for each lane, and as many as the provider's rate limit allows now. All
+ * Claims due deliveries of a connection, at most one per lane and as many as the provider's rate limit allows now. All
  * workers share the rate counter of the connection (`integration_pace`). The claimed lanes are leased, so that no other
  * worker claims them. Lanes of a dead worker are due again when their lease ends.
  * @param rate limit of the provider for one connection
@@ -120,7 +120,7 @@ async function lockPace(tx: Tx, connectionId: string, rate: Provider['rate']): P
 }
 
 /**
- * Returns the earliest time (epoch ms) of the next call, with the reason for the wait. Undefined if a call is allowed
+ * Returns the earliest time (epoch ms) of the next call and the reason for the wait, or undefined if a call is allowed
  * now.
  */
 function waitOf(

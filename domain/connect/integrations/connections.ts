@@ -33,7 +33,7 @@ import { findProvider, schemaFaults } from './registry.ts';
 import { abandonDeliveries } from '../../directory/integration-deliveries.ts';
 import { isConfigured } from './tokens.ts';
 
-/** A log entry about work at a provider. */
+/** An entry in a connection's log, about calls to its provider. */
 export type IntegrationRun = Row<'integration_runs'>;
 
 /** Credentials that a person pasted. */
@@ -47,7 +47,8 @@ interface ConnectionInput {
 interface CheckedCredentials {
   id: string;
   /**
-   * True if the credentials renew the existing connection with this id, whose stored credentials the provider rejects.
+   * True if `id` is that of an existing connection whose stored credentials the provider rejects. The new credentials
+   * replace them.
    */
   isRenewal: boolean;
   provider: Provider;
@@ -121,8 +122,8 @@ export async function checkCredentials(ctx: Ctx, input: ConnectionInput): Promis
   refuseProblems(credentialProblems(input));
   const provider = findProvider(input.provider)!;
   const config = provider.credentials!.schema.parse(input.config ?? {});
-  // Checks the address, because a webhook is not called as a test. Otherwise an address that may not be called would be
-  // stored as connected.
+  // Checks the URL now, because a webhook is not called as a test. Otherwise a URL that must not be called would be
+  // stored.
   if (typeof config.webhook_url === 'string')
     refuseProblems(await checkWebhookUrl(ctx, config.webhook_url, 'body.config.webhook_url'));
   const id = newId();
@@ -379,7 +380,7 @@ export async function readWebhookSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Runs work at a provider for a waiting person, and converts the provider's errors to API errors.
+ * Runs `work`, which calls a provider while a person waits, and converts the provider's errors to API errors.
  * @throws AppError bad_request for a refusal of the request or of the credentials, service_unavailable
  */
 export async function asAppErrors<T>(provider: Provider, path: string, work: () => Promise<T>): Promise<T> {

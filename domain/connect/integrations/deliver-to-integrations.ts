@@ -3,8 +3,8 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 import { readTriggers, TRIGGER_EVENTS } from '../triggers/read.ts';
 
 /**
- * Queues the actions requested by event subscriptions of integrations. Events of an organization arrive in order, so
- * the actions of a contact are queued in order too.
+ * Queues the actions of integrations that are subscribed to an event. Events of an organization arrive in order, so the
+ * actions of a contact are queued in order too.
  */
 export const deliverToIntegrations = declareSubscriber({
   name: 'deliver_to_integrations',

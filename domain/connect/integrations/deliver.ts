@@ -33,24 +33,22 @@ interface DeliveryIteration {
   reached?: (made: number) => void;
 }
 
-/** Maximum concurrent calls, each in its own lane. */
+/** Maximum number of concurrent calls. Each is for another lane, the ordered queue of one contact. */
 const SIDE_BY_SIDE = 8;
-/** Duration (ms) after which an iteration ends, so that connections take turns. */
+/** Duration (ms) after which an iteration ends, so that other connections can make their deliveries. */
 const ITERATION_MS = 30_000;
 /** Maximum wait (ms) spent inside an iteration. For a longer wait the iteration ends. */
 const SHORT_WAIT_MS = 1_500;
-/**
- * Interval (ms) at which a workflow with an unknown provider checks if a build that supports the provider is running.
- */
+/** Interval (ms) at which the workflow of an unknown provider checks if a newer build supports it. */
 const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
-/** Interval (ms) at which deliveries check if a workspace whose deletion is scheduled was kept. */
+/** Interval (ms) at which waiting deliveries check if the scheduled deletion of their workspace was cancelled. */
 const ENDING_MS = 15 * MINUTE_MS;
 /**
- * Maximum time (ms) that an outcome waits for an unreachable database. The timeout is shorter than the lease of the
- * lane.
+ * Maximum time (ms) for which storing an outcome is retried while the database is unreachable. It is shorter than the
+ * lease of the lane.
  */
 const OUTAGE_RETRY_MS = 10_000;
-/** Maximum time (ms) that an iteration waits in the worker for a permit of a responsive provider. */
+/** Maximum time (ms) that an iteration waits in the worker for a permit, if the provider is responsive. */
 const PATIENCE_MS = 500;
 
 /**
@@ -68,7 +66,7 @@ export async function makeDueDeliveries(
   const wakeIn = (ms: number) => ctx.clock.now().getTime() + ms;
   if (connection.workspace_ends)
     return { kind: 'wait', wakeAt: wakeIn(ENDING_MS), why: 'the deletion of the workspace is scheduled' };
-  // The workflow waits for a newer build. If it ended here, every sweep would start it again.
+  // Lets the workflow wait for a newer build. If it ended here, the periodic sweep would start it again each time.
   if (!provider)
     return { kind: 'wait', wakeAt: wakeIn(UNKNOWN_PROVIDER_MS), why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
@@ -198,7 +196,7 @@ async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promis
   return { kind: 'unavailable', said: failureReason(ctx, error, account.provider) };
 }
 
-/** Returns the connection if deliveries to it are allowed. */
+/** Returns the connection if deliveries to it are allowed, otherwise undefined. */
 async function readLive(ctx: Ctx, id: string): Promise<(ConnectionRow & { workspace_ends: boolean }) | undefined> {
   const [row] = await reader(ctx).sql<ConnectionRow & { workspace_ends: boolean }>(
     `select *, ${DELETION_SCHEDULED} as workspace_ends from integration_connections where organization_id = :org and id = :id and status in ('connected', 'degraded')`,

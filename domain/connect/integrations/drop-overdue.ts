@@ -19,8 +19,8 @@ const PAGE = 1_000;
 
 /**
  * Drops actions that wait for reauthorization of an account: those older than INTEGRATION_REAUTH_DAYS, and the oldest
- * ones above {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. Each
- * requester receives the event of its action.
+ * ones above {@link MAX_WAITING}. The connection's log and one dead letter per connection report the number. The event
+ * `integration.action_settled` of each action informs its requester.
  * @returns the number of dropped actions
  */
 export async function dropOverdue(deps: Deps): Promise<number> {
@@ -44,7 +44,8 @@ export async function dropOverdue(deps: Deps): Promise<number> {
 /** Drops one page of overdue actions. Drops none once the account is connected again. */
 function dropPage(ctx: Ctx, connectionId: string): Promise<number> {
   return transact(ctx, async (tx) => {
-    // Locks the connection: reconnecting the account waits for this transaction, then resumes the remaining actions.
+    // Locks the connection, so that reconnecting the account waits for this transaction and then resumes the remaining
+    // actions.
     const [connection] = await tx.org.sql<Columns<'integration_connections', 'label'>>(
       `select label from integration_connections
        where organization_id = :org and id = :connection and status = 'reauth_required' for no key update`,
@@ -80,7 +81,7 @@ const DROP_SQL = `with overdue as (
 interface Dropped {
   dropped: number;
   label: string;
-  /** Limits in force: maximum age in days, and maximum number of waiting actions (`most`). */
+  /** Limits: maximum age in days, and maximum number of waiting actions (`most`). */
   days: number;
   most: number;
 }

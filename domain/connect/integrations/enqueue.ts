@@ -15,7 +15,7 @@ interface ActionRequest {
   connectionId: string;
   /** Full name, such as `slack.notify`. */
   action: string;
-  /** Config that fits the action's schema. */
+  /** Config of the action, valid by the action's schema. */
   config: Record<string, unknown>;
   /** The contact of the action. Actions about one contact run in order. */
   contactId: string | null;
@@ -53,7 +53,7 @@ export async function enqueueProviderAction(tx: Tx, request: ActionRequest): Pro
   refuseProblems(actionProblems(row, request.action, request.config));
   const [id] = await addDeliveries(tx, [
     {
-      // Uses the stored spelling of the id, because the workflow of the connection's deliveries is named after it.
+      // Uses the id as stored, because the id of the connection's workflow contains it.
       connectionId: row.id,
       action: request.action,
       config: request.config,
@@ -97,9 +97,9 @@ export interface NewDelivery {
 }
 
 /**
- * Stores deliveries in their order, except those of deleted contacts. Contacts are locked against deletion, then the
- * lanes, each in one order. So deliveries of a lane are in the order of their commits, and a lane is not deleted while
- * a delivery is added. Waits for a concurrent deletion of a contact.
+ * Stores deliveries in their order, except those of deleted contacts. Locks contacts against deletion, and then lanes
+ * (the ordered queues of contacts), both in a fixed order. So deliveries of a lane are in the order of their commits,
+ * and a lane is not deleted while a delivery is added.
  * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {

@@ -20,8 +20,8 @@ interface InboundWebhook {
 }
 
 /**
- * Receives a webhook of a scheduling provider. The URL names the connection, the signature is verified over the raw
- * body, and each body is processed once.
+ * Receives a webhook of a scheduling provider. The token in the URL identifies the connection, the signature is
+ * verified over the raw body, and each body is processed once.
  * @returns the result; `duplicate`, `ignored` and `stale` changed nothing, `kept` is an unreadable body
  * @throws AppError not_found for an unknown URL, unauthorized for a signature that is invalid or too old
  */

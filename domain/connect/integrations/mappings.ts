@@ -55,7 +55,7 @@ export async function listMappings(ctx: Ctx, connectionId: string): Promise<Mapp
   return { mappings: defaults, updatedAt: connection.created_at };
 }
 
-/** Returns a connection's own mappings in order. All of them were stored at the same time. */
+/** Returns a connection's own mappings in order. They are always stored together, so all have the same time. */
 function ownMappings(org: OrgScope, connectionId: string): Promise<FieldMapping[]> {
   return org.sql<FieldMapping>(
     'select * from integration_field_mappings where organization_id = :org and connection_id = :id order by position',

@@ -7,7 +7,7 @@ import { NATIVE, partsOfAction, schemaFaults } from './registry.ts';
 
 type NativeAction = (tx: Tx, contactId: string, categoryId: string) => Promise<boolean>;
 
-/** Native actions that a subscription can name. Automations have more. */
+/** Native actions that a subscription can perform. Automations can perform more. */
 const ACTIONS: Readonly<Record<string, NativeAction>> = { add_tag: addContactTag, remove_tag: removeContactTag };
 const NAMES = Object.keys(ACTIONS).map((verb) => `${NATIVE}.${verb}`);
 const configOfAction = z.strictObject({ category_id: z.uuid() });

@@ -41,8 +41,8 @@ export function consentProblems({ provider: id }: ConsentInput): Problem[] {
 }
 
 /**
- * Starts to connect an account by OAuth consent. Only the browser of the person who begins may use the returned URL.
- * The callback is refused unless the same person is signed in.
+ * Starts to connect an account by OAuth consent, and returns the provider's consent URL. The callback is refused unless
+ * the same person is signed in.
  * @throws AppError bad_request, not_found for a connection, service_unavailable if the installation has no client
  */
 export async function startProviderConsent(

@@ -20,7 +20,7 @@ import {
   type ProviderCall,
 } from './providers/provider.ts';
 
-/** Contacts to push: by id, or all that match the filters except some. */
+/** Selects the contacts to write to a provider: by id, or all that match the filters except some. */
 export interface PushSelection {
   contact_ids?: readonly string[] | undefined;
   all?: boolean | undefined;
@@ -28,7 +28,7 @@ export interface PushSelection {
   exclude?: readonly string[] | undefined;
 }
 
-/** Result of a push. `email` is set only for people who may read contacts. */
+/** Result of writing contacts to a provider. `email` is set only if the caller may read contacts. */
 interface PushResult {
   provider: string;
   pushed: number;
@@ -37,15 +37,15 @@ interface PushResult {
 }
 
 export const MAX_PUSHED = 500;
-/** Maximum duration (ms) of a push. Contacts not processed by that time fail. */
+/** Maximum duration (ms) of a push of contacts to a provider. Contacts not written by that time fail. */
 const PUSH_MS = 110_000;
 const SIDE_BY_SIDE = 4;
-/** Longest wait (ms) for a provider's rate limit. */
+/** Maximum wait (ms) until a provider's rate limit allows the next call. */
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each to its known record, or else to the record with its email. So a repetition creates
- * no second record. A contact that the provider rejects fails without affecting the others.
+ * Writes contacts to a CRM now, each to its known record, or else to the record with its email. So a repeated push
+ * creates no second record. A contact that the provider rejects fails without affecting the others.
  * @throws AppError not_found; bad_request (the provider accepts no contacts, nothing selected); selection_too_large;
  * conflict when the account needs reauthorization
  */
@@ -170,7 +170,7 @@ async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: num
       return undefined;
     } catch (error) {
       if (error instanceof RateLimited) {
-        // The pause also applies to the other contacts and to concurrent deliveries.
+        // Pauses all calls of the connection, for the other contacts and for concurrent deliveries.
         if (await transact(ctx, (tx) => pauseCalls(tx, connectionId, error.retryAfterMs))) continue;
         return error.said;
       }

@@ -6,7 +6,7 @@ import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 import { leaseMs } from './claim.ts';
 import { Unavailable, type ContactRecord } from './providers/provider.ts';
 
-/** Interval (ms) between attempts to lease a record while another worker or request writes to it. */
+/** Interval (ms) between attempts to lock a record while another worker or request writes to it. */
 const POLL_MS = 100;
 
 /**

@@ -2,8 +2,8 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalDeliveries } from './enqueue.ts';
 
 /**
- * Retries a failed delivery with its full number of attempts. The delivery gets its old position in its lane, before
- * later deliveries that still wait.
+ * Retries a failed delivery with its full number of attempts. The delivery returns to its old position in its lane,
+ * before later deliveries that still wait.
  * @returns false if the delivery was deleted or already waits
  */
 export async function retryDelivery(tx: Tx, deliveryId: string): Promise<boolean> {

@@ -21,7 +21,7 @@ export type Outcome =
   | { kind: 'reauth' };
 
 const LONGEST_RETRY_MS = 6 * HOUR_MS;
-/** Maximum time (ms) for which an unreachable provider gets no call. */
+/** Maximum pause (ms) between two calls to an unreachable provider. */
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const MAX_PAUSE_DOUBLINGS = 10;
 
@@ -32,8 +32,8 @@ const MAX_PAUSE_DOUBLINGS = 10;
 export function settleDelivery(ctx: Ctx, delivery: Delivery, lease: string, outcome: Outcome): Promise<void> {
   return transact(ctx, async (tx) => {
     const { connection_id: connection, lane_id: lane } = delivery;
-    // A transaction that adds to the lane takes the same lock. So its delivery is visible below, or that transaction
-    // creates the lane again afterwards.
+    // A transaction that adds a delivery to the lane takes the same lock. Either its delivery is visible below, or it
+    // waits and then creates the lane again.
     const [held] = await tx.org.sql(
       `select 1 from integration_lanes where organization_id = :org and connection_id = :connection and lane_id = :lane and lease = :lease for update`,
       { connection, lane, lease },
@@ -127,14 +127,14 @@ async function storePace(
     await pauseCalls(tx, connection, outcome.retryAfterMs);
     return;
   }
-  // Keeps `paused_until`, because the provider may have requested a pause in the answer to a parallel call.
+  // Does not clear `paused_until`, because the provider may have requested a pause in the response to a parallel call.
   await tx.org.sql(
     'update integration_pace set failures = 0 where organization_id = :org and connection_id = :connection and failures > 0',
     { connection },
   );
 }
 
-/** Ends the lease. The lane is due again, or deleted if it is empty. */
+/** Ends the lease of a lane, so that the lane is due again. Deletes the lane if it has no deliveries. */
 async function freeLane(
   tx: Tx,
   { connection_id: connection, lane_id: lane }: Delivery,

@@ -65,8 +65,8 @@ function problemsOf(connection: { provider: string } | undefined, input: Partial
 }
 
 /**
- * Creates a subscription, which performs its action on every matching event from now on. A native action changes
- * contacts and requires the rights of their routes.
+ * Creates a subscription. Its action is performed for every later event that matches. A native action changes contacts,
+ * so it requires the rights of the API routes that change contacts.
  * @throws AppError not_found, bad_request (also at the limit of subscriptions), forbidden
  */
 export async function createSubscription(
@@ -133,8 +133,8 @@ export interface EventOccurrence {
 }
 
 /**
- * Queues the provider actions that follow from events, in order. Native actions are performed immediately, in the same
- * transaction.
+ * Queues the provider actions of subscriptions that match events, in order. Performs native actions immediately, in the
+ * same transaction.
  * @returns the number of actions
  */
 export async function enqueueForEvents(tx: Tx, happenings: readonly EventOccurrence[]): Promise<number> {
@@ -158,7 +158,7 @@ export async function enqueueForEvents(tx: Tx, happenings: readonly EventOccurre
           connectionId,
           action,
           config,
-          // Deliveries of a contact are deleted with it, so the notice of the deletion itself has no contact.
+          // A contact's deletion also deletes its deliveries, so the delivery of `contact.deleted` has no contact.
           contactId: trigger === 'contact.deleted' ? null : contactId,
           data,
           trigger,

@@ -25,8 +25,8 @@ const CONTACT: ActionContact = {
 };
 
 /**
- * Sends a synthetic event by a connection's notice actions: those of its enabled subscriptions, or the provider's first
- * one without required settings. Failures are written to the connection's log.
+ * Sends a synthetic event with a connection's notice actions: those of its enabled subscriptions, otherwise the
+ * provider's first one without required settings. Failures are written to the connection's log.
  * @returns true if an event was sent
  * @throws AppError not_found
  */

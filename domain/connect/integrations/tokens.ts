@@ -22,7 +22,7 @@ export interface OAuthClient {
   revokeUrl: string | undefined;
 }
 
-/** The sealed content of a connection with OAuth. */
+/** OAuth tokens of a connection, which are stored sealed. */
 export interface StoredTokens {
   access_token: string;
   /** Refresh token. Empty if the provider issues none; its access tokens are then valid until revoked. */
@@ -30,7 +30,7 @@ export interface StoredTokens {
 }
 
 /**
- * Extracts the tokens of an answer for sealing.
+ * Extracts the tokens from a token endpoint's response.
  * @param known current refresh token, kept if the answer contains none
  */
 export function tokensIn(fields: TokenFields, known = ''): StoredTokens {
@@ -113,13 +113,13 @@ export async function requestProviderTokens(
   if (status >= 500 || status === 429)
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
   if (typeof fields.access_token === 'string' && fields.access_token !== '' && status < 300) return fields;
-  // HubSpot returns its code in `status`.
+  // HubSpot returns its error code in `status`.
   const code = [fields.error, fields.status].find((value) => typeof value === 'string');
-  // A proxy's page or the provider's own failure does not end the consent.
+  // An error page of a proxy or a failure of the provider does not mean that the consent has ended.
   if (code === undefined || PASSING.test(code))
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
-  // An error of Heron's own OAuth client has one of these codes and does not end the consent. With a refresh token, any
-  // other code means that the grant is invalid.
+  // These codes report an error of Heron's own OAuth client and do not mean that the consent has ended. With a refresh
+  // token, any other code means that the grant is invalid.
   const isOurs = /^((invalid|bad|deleted|disabled|unauthorized)_client|invalid_request|unsupported_grant_type)/i.test(
     code,
   );
@@ -138,7 +138,7 @@ export async function revokeToken(
 ): Promise<void> {
   if (!client.revokeUrl) return;
   const { status } = await post(deps, provider, client, { url: client.revokeUrl, form: { token } });
-  // A provider answers 400 to a token that is already invalid.
+  // Status 400 means that the token is already invalid.
   if (status >= 300 && status !== 400)
     throw new Unavailable(message('connect.provider_status', { provider: provider.name, status }));
 }

@@ -22,8 +22,8 @@ import { findProvider } from './registry.ts';
 import { requireClient, revokeToken } from './tokens.ts';
 
 /**
- * Interval (ms) between checks of an account that did not answer. Other accounts are checked every {@link
- * HEALTHY_EVERY_MS}.
+ * Interval (ms) between health checks of an account whose provider did not answer. Other accounts are checked every
+ * {@link HEALTHY_EVERY_MS}.
  */
 const UNHEALTHY_EVERY_MS = 5 * MINUTE_MS;
 const PAGE = 50;
@@ -31,13 +31,13 @@ const PAGE = 50;
 const ROUND_MS = 4 * MINUTE_MS;
 const FIRST_RETRY_MS = MINUTE_MS;
 /**
- * Maximum attempts to revoke a consent, over about three weeks. After that the person must revoke the consent at the
+ * Maximum attempts to revoke a consent, over about three weeks. After that a person must revoke the consent at the
  * provider.
  */
 const MAX_ATTEMPTS = 30;
 
 /**
- * Checks the connections of due accounts, and stores their health. An account whose credentials are rejected needs
+ * Checks the accounts whose health check is due, and stores the result. An account whose credentials are rejected needs
  * reauthorization. Refreshes tokens that expire soon.
  * @returns the number of checked accounts
  */
@@ -167,7 +167,7 @@ async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promis
     await endAll(deps, provider, row);
     return true;
   } catch (error) {
-    // The provider would refuse again, because the consent has already ended.
+    // The consent has already ended, so nothing remains to be revoked.
     if (error instanceof Refused || error instanceof ReauthRequired) return true;
     deps.log.warn({ connectionId: row.connection_id, err: error }, 'a provider could not be asked to end a consent');
     return false;

@@ -22,8 +22,8 @@ export const TRIGGER_EVENTS = [...BY_EVENT.keys()] as [StoredEventType, ...Store
 
 /**
  * Returns the triggers of a stored event, in the order of the vocabulary. Returns none for an event type without
- * triggers, and for a bulk event, which names none of its rows. One event may have several triggers: a won deal is also
- * updated.
+ * triggers, and for a bulk event, which contains no ids of rows. One event may have several triggers: a won deal is
+ * also an updated deal.
  */
 export function readTriggers(event: { type: StoredEventType; data: object }): Triggered[] {
   const names = BY_EVENT.get(event.type) ?? [];

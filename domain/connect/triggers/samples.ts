@@ -1,4 +1,4 @@
-/** Builds an id for sample data. All samples share the same contact, campaign and times. */
+/** Builds an id for sample data. */
 
 const id = (last: number): string => `01990000-0000-7000-8000-${String(last).padStart(12, '0')}`;
 
@@ -41,7 +41,7 @@ export const SAMPLE_RECIPIENT = {
   message_id: '<first@example.org>',
 };
 
-/** Contact of a sample, with its known fields. */
+/** Fields of the contact in samples of contact triggers. */
 export const SAMPLE_CONTACT = {
   contact_id: SAMPLE_IDS.contact,
   contact_email: SAMPLE_ADDRESS,

@@ -12,9 +12,9 @@ import {
 } from './samples.ts';
 
 interface Declaration<E extends EventType = EventType> {
-  /** Type of the stored domain event. Its payload is the data of the trigger. */
+  /** Type of the stored domain event whose payload is the data of the trigger. */
   event: E;
-  /** Condition on the data, if only some of these events are the trigger. */
+  /** Condition on the event's data. Absent if every event of the type is this trigger. */
   when?: (data: EventData<E>) => boolean;
   /** Realistic data of the trigger, for dry runs and tests. */
   sample: EventData<E>;

@@ -40,7 +40,7 @@ export const DELIVERY_COLUMNS = [
   'updated_at',
 ] as const;
 
-/** One event for one endpoint: a single row, updated with every attempt. */
+/** A delivery of one event to one endpoint. Its row is updated with every attempt. */
 export type DeliveryView = Columns<'webhook_deliveries', (typeof DELIVERY_COLUMNS)[number]>;
 
 /**

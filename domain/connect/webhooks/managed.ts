@@ -15,9 +15,9 @@ const GRANTED = `exists (
 /**
  * Syncs an application's endpoints with its settings, in every workspace with an active grant. Missing endpoints are
  * created, and all get the application's `webhook_url`; a changed host must be challenged again. An empty `webhook_url`
- * deletes all endpoints. Endpoints that Heron had disabled are enabled again, and unverified ones are challenged again:
- * by saving, the owner confirms that the receiver works. Call it in the transaction that changes the application, after
- * the change.
+ * deletes all endpoints. Endpoints that Heron had disabled are enabled again, and unverified ones are challenged again,
+ * because saving the settings confirms that the receiver works. Call it in the transaction that changes the
+ * application, after the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
@@ -47,8 +47,8 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
 }
 
 /**
- * Syncs one workspace's endpoint of an application with its grants. The endpoint exists while a member grants access
- * and the application has a `webhook_url`. The endpoint is deleted with the last grant. Call it in the transaction that
+ * Syncs one workspace's endpoint of an application with its grants. The endpoint must exist while a member grants
+ * access and the application has a `webhook_url`. It is deleted with the last grant. Call it in the transaction that
  * creates, changes or revokes a grant, or ends a membership, after the change.
  */
 export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
@@ -117,8 +117,8 @@ async function updateManagedEndpoints(tx: Tx, application: Application): Promise
 }
 
 /**
- * Column values that reset an endpoint whose host has changed, because its verification and counts do not apply to the
- * new host.
+ * Column values for an endpoint whose host has changed. They clear its verification and counts, which do not apply to
+ * the new host.
  */
 export const UNVERIFIED_COLUMNS = {
   verified_at: null,
@@ -132,7 +132,7 @@ export const UNVERIFIED_COLUMNS = {
 
 /**
  * Returns true if two URLs have the same host, so that a verification of one is valid for the other. Scheme and port
- * must match too; they can differ only with the development setting.
+ * must match too. They can differ only with ALLOW_UNSAFE_WEBHOOK_URLS.
  */
 export function sameHost(a: string, b: string): boolean {
   return new URL(a).origin === new URL(b).origin;

@@ -70,7 +70,7 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
  * Returns the problem of an entry of `allowed_webhook_domains`; undefined if there is none. A bare entry names one
  * host; an entry with a leading dot names a domain with all its subdomains. Public suffixes are refused, such as
  * `.com`, `co.uk` and `.github.io`.
- * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
+ * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: IP addresses and local names are allowed too
  */
 export function domainProblem(entry: string, { allowUnsafe }: { allowUnsafe: boolean }): Message | undefined {
   if (!DOMAIN_ENTRY.test(entry)) return message('connect.domain_form');

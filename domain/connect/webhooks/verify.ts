@@ -48,8 +48,8 @@ export async function challengeEndpoint(ctx: Ctx, id: string): Promise<Challenge
 }
 
 /**
- * Stores the result of a challenge of one of the workspace's own endpoints. A verified endpoint stays verified when a
- * later test fails. The failure counts of live deliveries do not change.
+ * Stores the result of a challenge sent to one of the workspace's own endpoints. A verified endpoint stays verified
+ * when a later test fails. The failure counts of live deliveries do not change.
  * @throws AppError not_found
  */
 export async function recordChallenge(ctx: Ctx, id: string, result: ChallengeResult): Promise<WebhookEndpointRow> {
@@ -168,7 +168,7 @@ function refusal(status: number, accepted: boolean): Message {
   return accepted ? message('connect.no_echo') : answerFault(status);
 }
 
-/** Returns true if an answer echoes the challenge, in a JSON body or in the header for it. */
+/** Returns true if a response echoes the challenge, in its JSON body or in the header `X-Service-Webhook-Challenge`. */
 function echoes({ headers, body }: EgressResponse, token: string): boolean {
   const said = [headers['x-service-webhook-challenge'], challengeIn(body)].flat();
   return said.some((candidate) => typeof candidate === 'string' && safeEqual(candidate.trim(), token));

@@ -12,8 +12,8 @@ interface CompiledPredicates {
 /**
  * Compiles predicates to an SQL condition on a jsonb expression, with the meaning of `meetsAll` (evaluate.ts); every
  * value is bound. The condition is true, false, or null if PostgreSQL cannot decide. It is null for `contains` on
- * non-ASCII text: PostgreSQL folds case by the database's locale, JavaScript by Unicode. Callers that need a result
- * call `meetsAll` for the null rows; {@link mayBeUndecided} returns true if such rows are possible.
+ * non-ASCII text: PostgreSQL folds case by the database's locale, JavaScript by Unicode. Callers evaluate such rows
+ * with `meetsAll`; {@link mayBeUndecided} returns true if such rows are possible.
  * @param data the jsonb expression, such as `e.data`
  * @param prefix prefix of the binding names, so that one statement can contain several conditions
  */
@@ -29,8 +29,8 @@ export function mayBeUndecided(predicates: readonly Predicate[]): boolean {
 }
 
 /**
- * Returns SQL for the property at a path of a jsonb expression. The value is null if there is no such property. Like
- * `propertyAt`, `->` with a text finds only properties of objects.
+ * Returns SQL for the property at a path of a jsonb expression. The value is null if there is no such property. As in
+ * `propertyAt`, only properties of objects are found, because `->` with a text ignores array elements.
  */
 export function compilePath(where: Conditions, data: string, path: string): string {
   return [data, ...path.split('.').map((segment) => where.bind(segment, 'text'))].join(' -> ');
@@ -63,13 +63,19 @@ function compile(where: Conditions, predicate: Predicate, found: string): string
   }
 }
 
-/** jsonb scalars are equal only if they have the same type; numbers compare by value. */
+/**
+ * Returns the SQL condition that a value equals one of `values`. jsonb scalars are equal only if they have the same
+ * type, and numbers are compared by value.
+ */
 function equals(where: Conditions, found: string, values: readonly Scalar[]): string {
   const bound = values.map((value) => `${where.bind(JSON.stringify(value), 'text')}::jsonb`);
   return `coalesce((${found}) in (${bound.join(', ')}), false)`;
 }
 
-/** All jsonb numbers sort together as numeric. -0 and numbers of any size are written as in JSON. */
+/**
+ * Returns the SQL condition that compares a value with a number. jsonb compares all numbers as numeric, and the bound
+ * value is written as in JSON.
+ */
 function compare(where: Conditions, found: string, operator: string, value: number): string {
   const bound = `${where.bind(JSON.stringify(value), 'text')}::jsonb`;
   return `coalesce(jsonb_typeof(${found}) = 'number' and (${found}) ${operator} ${bound}, false)`;

@@ -3,8 +3,8 @@ import type { Predicate, Scalar } from './predicate.ts';
 
 /**
  * Returns true if the data of an event meets all predicates. A missing property equals no value, so `neq` and `not_in`
- * hold for it. Numbers compare by value, and the string "1" is not the number 1. This is the reference implementation;
- * the SQL form (compile.ts) gives the same results.
+ * hold for it. Numbers are compared by value, and the string "1" does not equal the number 1. This is the reference
+ * implementation; the SQL form (compile.ts) gives the same results.
  */
 export function meetsAll(predicates: readonly Predicate[], data: unknown): boolean {
   return predicates.every((predicate) => meets(predicate, data));
@@ -39,7 +39,7 @@ function meets(predicate: Predicate, data: unknown): boolean {
 }
 
 /**
- * Returns the property at a path, or undefined. Only own properties of objects count: no inherited ones, and no array
+ * Returns the property at a path, or undefined. Finds only own properties of objects: no inherited ones, and no array
  * elements. A property with the value null exists.
  */
 export function propertyAt(data: unknown, path: string): unknown {

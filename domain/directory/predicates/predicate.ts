@@ -8,7 +8,7 @@ const MAX_PREDICATES = 20;
 const MAX_LISTED = 50;
 const MAX_TEXT = 500;
 
-/** PostgreSQL stores neither NUL nor unpaired surrogates. */
+/** Returns true if PostgreSQL can store the text: without NUL and unpaired surrogates. */
 const storable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);
 
 /**

@@ -5,19 +5,18 @@ import { message } from '../../../messages/index.ts';
 import { patternComparisons } from './compile.ts';
 
 /**
- * Maximum number of comparisons of a contact's text with a pattern. `question`: in a search or a count, for about two
- * seconds. `audience`: when the contacts of segments are added to a campaign.
+ * Maximum number of comparisons of a contact's text with a pattern. `question`: in a search or a count; it takes about
+ * two seconds. `audience`: when the contacts of segments are added to a campaign.
  */
 const MAX_COMPARISONS = { question: 20_000_000, audience: 50_000_000 };
 /**
- * Assumed maximum number of contacts. Conditions that would be within the limit with this number are accepted without
- * counting the contacts.
+ * Assumed maximum number of contacts. If conditions are within the limit for this number, the contacts are not counted.
  */
 const ASSUMED_CONTACTS = 1_000_000;
 
 /**
- * Returns a problem of conditions that would compare too much: the number of patterns times the number of contacts.
- * Counts contacts only if the conditions have many patterns.
+ * Returns a problem if conditions need too many comparisons, which is the number of patterns times the number of
+ * contacts. Counts contacts only if the conditions have many patterns.
  */
 export async function comparisonProblems(
   org: OrgScope,

@@ -9,8 +9,8 @@ import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
 
 /**
- * SQL: contacts `c` with their outreach history `o`, for conditions. PostgreSQL omits the join if a statement uses none
- * of its columns.
+ * SQL tables for the conditions of segments: contacts `c` with their outreach history `o`. PostgreSQL omits the join if
+ * a statement uses no column of `o`.
  */
 export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
 
@@ -30,11 +30,14 @@ const TEXT_SQL: Record<string, string> = {
 /** Fields stored in lower case, so that an index supports equality. */
 const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
 const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
-/** An existing day or time: rejects 30 February and 24:00. */
+/** Schema of a day or time. Rejects values that do not exist, such as 30 February and 24:00. */
 const TIME = z.iso.date().or(z.iso.datetime({ offset: true }));
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
-/** Maximum number of characters of all values of a set of conditions. A list of segments returns each of them. */
+/**
+ * Maximum number of characters of all values of a set of conditions. The limit keeps lists of segments small, because
+ * they contain all values.
+ */
 const MAX_CHARACTERS = 100_000;
 
 /**
@@ -80,8 +83,8 @@ function valueProblem(field: SegmentField, value: string): Message | undefined {
 
 /**
  * Compiles the valid conditions of a segment on {@link SEGMENT_CONTACTS}; every value is bound. Text is compared
- * ignoring case. Several values mean any of them (with a negated operator: none of them). Without conditions every
- * contact matches.
+ * ignoring case. A condition with several values matches any of them, or with a negated operator none of them. Without
+ * conditions every contact matches.
  */
 export function compileSegment(
   match: 'all' | 'any',
@@ -126,8 +129,8 @@ function compileCondition(where: Conditions, condition: SegmentCondition): strin
 const PATTERNS = /(contains|starts_with|ends_with)$/;
 
 /**
- * Returns the number of comparisons with a pattern that conditions need for each contact, at most. All values of an
- * `equal` or `in` are compared together by their hash, so they are not counted.
+ * Returns the maximum number of comparisons with a pattern that conditions need per contact. Values of `equal` and `in`
+ * are not counted, because they are compared together by their hash.
  */
 export function patternComparisons(conditions: readonly SegmentCondition[]): number {
   return conditions.reduce((sum, { operator, values }) => sum + (PATTERNS.test(operator) ? values.length : 0), 0);
@@ -140,7 +143,7 @@ function textOf(where: Conditions, name: string): string {
 function compileText(where: Conditions, text: string, operator: string, values: readonly string[]): string {
   if (operator === 'exists') return `${text} <> ''`;
   const folded = values.map((value) => foldCase(cleanText(value)));
-  // PostgreSQL finds a text among many by its hash, and compares it with many patterns one by one.
+  // Without patterns PostgreSQL finds the text among all values by its hash. Patterns are compared one by one.
   if (!PATTERNS.test(operator)) return `heron_fold(${text}) = any(${where.bind(folded, 'text[]')})`;
   const patterns = folded.map(likeLiteral).map((literal) => {
     if (operator === 'contains') return `%${literal}%`;

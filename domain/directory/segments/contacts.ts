@@ -49,7 +49,7 @@ export async function countSegmentContacts(
   return row!.count;
 }
 
-/** Returns a problem of segments that together would compare too much with the contacts of the workspace. */
+/** Returns a problem if segments together need too many text comparisons with the contacts of the workspace. */
 export async function segmentProblems(
   org: OrgScope,
   segmentIds: readonly string[],

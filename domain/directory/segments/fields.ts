@@ -20,7 +20,7 @@ const TIME = ['before', 'after'] as const;
 type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
 type SegmentFieldType = 'text' | 'choice' | 'label' | 'campaign' | 'flag' | 'time';
 
-/** Outreach statuses of a contact. If several apply, the contact has the last one in this list. */
+/** Outreach statuses of a contact. If several apply to a contact, its status is the last of them in this list. */
 export const OUTREACH_STATUSES = [
   'fresh',
   'enrolled',

@@ -17,7 +17,7 @@ interface KeyEdit {
   permissions?: number | undefined;
   allowed_ips?: string[] | undefined;
   allowed_email_accounts?: string[] | undefined;
-  /** Maximum requests per minute. 0 means the default. */
+  /** Maximum number of requests per minute. 0 sets the default limit. */
   rate_limit_per_minute?: number | undefined;
 }
 

@@ -2,12 +2,15 @@ import { across } from '../../../db/across.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Time (ms) for which a record waits, so that several are written together. */
+/** Time (ms) for which a new record waits in memory, so that several records can be written together. */
 const GATHER_MS = 1_000;
 /** Wait (ms) after the database has refused a batch. */
 const RETRY_MS = 5_000;
 const BATCH = 1_000;
-/** Maximum number of records kept while the database is unreachable: about 25 MB, with the longest user agents. */
+/**
+ * Maximum number of records kept in memory while the database cannot be reached. They need about 25 MB if all user
+ * agents are very long.
+ */
 const MAX_WAITING = 20_000;
 
 /** One answered request of an API key. */
@@ -120,9 +123,9 @@ export function createUsageLog(
 }
 
 /**
- * Stores records and adds them to their minutes, in one statement. Only newly stored records are counted, so a batch
- * that is repeated after a lost answer counts once. Minutes are written in key order, so that processes cannot
- * deadlock. Records of a meanwhile deleted key are dropped.
+ * Stores records and adds them to their minutes, in one statement. Only newly stored records are counted, so requests
+ * are not counted twice if a batch is repeated after a lost database response. Minutes are written in key order, so
+ * that processes cannot deadlock. Records of a key that was deleted in the meantime are dropped.
  */
 async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);

@@ -55,7 +55,7 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
-/** Returns true if the installation waits for its first account, because a setup link exists and is unused. */
+/** Returns true if this installation has no account yet and an unused setup link exists. */
 export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   const link = await across(db, 'operator').table('setup_links').first('id');
   return link !== undefined && !(await hasUsers(db));

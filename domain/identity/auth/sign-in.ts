@@ -23,7 +23,8 @@ import { message, type Language } from '../../../messages/index.ts';
 type SignIn = { session: string } | TokenPair;
 
 /**
- * Checks a password. Then, depending on AUTH_LOGIN_CODE, emails a code or signs in immediately (POST /auth/login).
+ * Checks a password. Then either emails a code or signs the person in immediately, as configured by AUTH_LOGIN_CODE
+ * (POST /auth/login).
  * @throws AppError unauthorized (the same for an unknown address and a wrong password), rate_limit_exceeded,
  * internal_error when the email cannot be sent
  */
@@ -45,8 +46,8 @@ export async function signIn(
   const failures = known === undefined ? failureBudgets(ctx) : [];
   for (const [rule, from] of failures) await throttle(ctx, rule, from);
   await throttleGuesses(ctx, guessed);
-  // The check of an unknown address takes as long as that of a wrong password, so it does not reveal which addresses
-  // have accounts.
+  // Checks the password of an unknown address too. This takes as long as for a known address, so the duration does not
+  // reveal which addresses have accounts.
   if (!(await isPasswordCorrect(user, input.password)) || !user) {
     throw new AppError('unauthorized', message('account.wrong_sign_in'));
   }
@@ -61,8 +62,8 @@ export async function signIn(
     await ctx.systemMail.send(codeMail(ctx, input.email, 'login', code, user));
     return { session: handle };
   }
-  // Uses the token only if the device was just recognized. Otherwise a forged token would be stored, and later sign-ins
-  // with it would need no code.
+  // Passes the token on only if the device was just recognized. A forged token would otherwise be stored, and later
+  // sign-ins with it would need no code.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
@@ -76,7 +77,8 @@ async function rememberLanguage(ctx: Ctx, userId: string, language: Language): P
 }
 
 /**
- * Returns the rules that limit wrong passwords from an unknown source over all accounts, each with the counted source.
+ * Returns the rules that limit wrong passwords from an unknown source over all accounts. Each rule is returned with the
+ * source for which the attempts are counted.
  */
 function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures', string][] {
   const site = toSite(ctx.actor.ipAddress);

@@ -18,7 +18,7 @@ interface SignUp {
   password: string;
   firstName: string;
   lastName: string;
-  /** Token of an invitation. Required unless sign-up is open to everyone. */
+  /** Token of the caller's invitation. Required unless sign-up is open to everyone. */
   invitation?: string | undefined;
 }
 

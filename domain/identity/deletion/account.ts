@@ -36,8 +36,8 @@ export function workspacesOwnedAlone(handle: Db | Trx, userId: string): Promise<
 }
 
 /**
- * Schedules the erasure of the caller's account in 14 days, together with the workspaces in which nobody else is. The
- * person can sign in until then.
+ * Schedules the erasure of the caller's account in 14 days, together with the workspaces that have no other members.
+ * The person can sign in until then.
  * @throws AppError unauthorized if the password is wrong; rate_limit_exceeded
  * @throws AppError conflict if it is scheduled already, or a workspace to delete has open mailbox orders
  * @throws AppError conflict naming the workspaces with other members of which the person is the only owner
@@ -81,9 +81,9 @@ export async function scheduleAccountDeletion(ctx: Ctx, password: string): Promi
 }
 
 /**
- * Schedules the deletion of the transaction's workspace with the account of its only member. Its members are read under
- * its lock, because some may have joined since the caller read them.
- * @returns the workspace, if other members are in it, so that it was not scheduled
+ * Schedules the deletion of the transaction's workspace together with the account of its only member. Locks the
+ * workspace and then reads its members, because other people may have joined since the caller read them.
+ * @returns the workspace if it has other members and was therefore not scheduled; otherwise an empty list
  * @throws AppError conflict if mailbox orders are open
  */
 export async function scheduleWithAccount(ctx: Ctx, tx: Tx, deletion: DeletionRow): Promise<SoleOwned[]> {
@@ -110,7 +110,7 @@ function refuseOwner(owned: readonly SoleOwned[]): void {
 }
 
 /**
- * Calls back the deletion of the caller's account, and those of the workspaces scheduled with it.
+ * Cancels the scheduled deletion of the caller's account, and of the workspaces that were scheduled with it.
  * @throws AppError conflict if no deletion is scheduled, or the erasure has begun
  */
 export async function keepAccount(ctx: Ctx): Promise<void> {

@@ -10,18 +10,20 @@ import { addMails, lockScheduled, workspaceOf, type Addressee, type DeletionRow 
 import { eraseOrganizationRow, erasePages } from './erase-organization.ts';
 import { forgetMails, sendMails } from './mails.ts';
 
-/** Time (ms) before the erasure at which people are reminded. */
+/** Time (ms) before the erasure at which the affected people are reminded by email. */
 const REMINDER_MS = DAY_MS;
-/** Time (ms) after the request at which no request that was admitted before it is under way any more. */
+/**
+ * Time (ms) after the request for a deletion. By then, all other requests that were accepted before it have finished.
+ */
 const SETTLED_MS = MINUTE_MS;
-/** Time (ms) before a mail that the server refused for now is tried again. */
+/** Delay (ms) before an email that the mail server temporarily refused is sent again. */
 const MAIL_RETRY_MS = 10 * MINUTE_MS;
-/** Time (ms) for which the last mails are tried. Then the addresses are erased with them. */
+/** Maximum time (ms) for which sending the last emails is tried. After that, the recipients' addresses are erased. */
 const LAST_MAILS_MS = 3 * DAY_MS;
 
 /**
- * Executes the next step of a deletion: mails, the wait for its date, or some pages of the erasure. PostgreSQL decides
- * the race of a call back with the begin of the erasure.
+ * Executes the next step of a deletion: sends emails, waits for the scheduled time, or erases some pages. The
+ * deletion's row is locked both by its cancellation and by the start of the erasure, so only one of them can succeed.
  * @param signal stops the erasure between two pages
  * @throws Error when the work itself fails
  */
@@ -40,7 +42,10 @@ export async function advanceDeletion(deps: Deps, deletionId: string, signal: Ab
   }
 }
 
-/** Sends due mails, stops what has started, and waits for the reminder or the date. Begins the erasure when it is due. */
+/**
+ * Sends due emails, stops work that was started in the meantime, and waits for the reminder or the scheduled time.
+ * Begins the erasure at the scheduled time.
+ */
 async function awaitDate(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const now = deps.clock.now().getTime();
   const dueAt = deletion.scheduled_for.getTime();
@@ -87,7 +92,7 @@ async function personOf(trx: Handle, deletion: DeletionRow): Promise<Addressee[]
   return person ? [person] : [];
 }
 
-/** Begins the erasure, unless it was called back in the meantime. */
+/** Begins the erasure, unless the deletion was cancelled in the meantime. */
 async function begin(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   if (deletion.kind === 'workspace') return beginWorkspace(deps, deletion);
   const wait = await beginAccount(deps, deletion);
@@ -105,7 +110,8 @@ async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Pr
     const wait = await finishAccount(deps, deletion);
     if (wait) return wait;
   } else {
-    // Ends the workflows first, because they write data. A later step ends those that were started in the meantime.
+    // Ends the workflows first, because they write data. A later step ends the workflows that were started in the
+    // meantime.
     const ended = await deps.workflows.endRunsOf(deletion.subject_id, 'the workspace is deleted');
     const position = await erasePages(deps.db, deletion.subject_id, deletion.position, signal);
     await across(deps.db, 'maintenance')
@@ -123,7 +129,7 @@ async function erase(deps: Deps, deletion: DeletionRow, signal: AbortSignal): Pr
   return { kind: 'more' };
 }
 
-/** Sends the last mails, and then erases the addresses. */
+/** Sends the last emails, and then erases the recipients' addresses. */
 async function end(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const now = deps.clock.now().getTime();
   const isMailed = await sendMails(deps, deletion);

@@ -6,12 +6,18 @@ import { lockOrganization } from '../organizations/grants.ts';
 import { addMails, isConflict, lockScheduled, PEOPLE_MS, workspaceOf, type DeletionRow } from './deletions.ts';
 import { assertNothingOwed, stopWork } from './stop-work.ts';
 
-/** Stops the work that started in a workspace since the request of its deletion, unless it was called back. */
+/**
+ * Stops the work that was started in a workspace after its deletion was requested. Does nothing if the deletion was
+ * cancelled.
+ */
 export async function stopStarted(deps: Deps, deletion: DeletionRow): Promise<void> {
   await stopAnd(deps, deletion, async () => {});
 }
 
-/** Begins the erasure of a workspace, unless it was called back or has open orders. Nobody has access from then on. */
+/**
+ * Begins the erasure of a workspace. From then on nobody has access. Does nothing if the deletion was cancelled, and
+ * waits if mailbox orders are open.
+ */
 export async function beginWorkspace(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn> {
   const organization_id = deletion.subject_id;
   try {
@@ -31,7 +37,10 @@ export async function beginWorkspace(deps: Deps, deletion: DeletionRow): Promise
   return { kind: 'more', why: 'erasing the workspace' };
 }
 
-/** Stops the work of a workspace and continues in the same transaction, if its deletion is still scheduled. */
+/**
+ * Stops the work of a workspace and calls `further` in the same transaction. Does nothing if its deletion is no longer
+ * scheduled.
+ */
 async function stopAnd(deps: Deps, deletion: DeletionRow, further: (tx: Tx) => Promise<void>): Promise<void> {
   const ctx = systemCtx(deps, deletion.subject_id, `deletion/${deletion.id}`);
   await transact(ctx, async (tx) => {

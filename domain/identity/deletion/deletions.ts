@@ -9,19 +9,22 @@ import { deletionWorkflow } from '../../../workflows/deletion/contract.ts';
 
 export type DeletionRow = Row<'deletions'>;
 
-/** Time (ms) between the request of a deletion and the erasure. */
+/** Time (ms) between the request for a deletion and the erasure. */
 const GRACE_MS = 14 * DAY_MS;
 
-/** Time (ms) before a deletion that waits for people is tried again. */
+/**
+ * Delay (ms) before the next attempt of a deletion that cannot continue until people act, such as by adding another
+ * owner.
+ */
 export const PEOPLE_MS = DAY_MS;
 
-/** A person who is mailed about a deletion. */
+/** A person who receives emails about a deletion. */
 export interface Addressee {
   email: string;
   language: string | null;
 }
 
-/** Moment of a deletion at which people are mailed. */
+/** Event of a deletion about which people receive an email. */
 type Moment = Row<'deletion_mails'>['moment'];
 
 interface Requested {
@@ -32,13 +35,13 @@ interface Requested {
   /** Name of the workspace; empty for an account. */
   name: string;
   addressees: readonly Addressee[];
-  /** The deletion of the account with which a workspace is deleted. */
+  /** Deletion of the account together with which the workspace is deleted. */
   withAccount?: DeletionRow;
 }
 
 /**
- * Stores a deletion with its first mails, and intends its run, in an open transaction. A workspace that is deleted with
- * an account is erased at the time of the account.
+ * Stores a deletion with its first emails, and starts its workflow when the open transaction is committed. A workspace
+ * that is deleted with an account is erased at the same time as the account.
  */
 export async function insertDeletion(trx: Trx, requested: Requested): Promise<DeletionRow> {
   const { kind, subjectId, requestedBy, now, name, addressees, withAccount } = requested;
@@ -62,7 +65,7 @@ export async function insertDeletion(trx: Trx, requested: Requested): Promise<De
   return deletion!;
 }
 
-/** Stores the mails of one moment; the run of the deletion sends them. */
+/** Stores the emails about one event of a deletion. The deletion's workflow sends them. */
 export async function addMails(
   trx: Trx,
   { id }: Pick<DeletionRow, 'id'>,
@@ -79,7 +82,7 @@ export async function addMails(
     .ignore();
 }
 
-/** Finds the deletion of a workspace or an account that is scheduled or being executed, and locks it. */
+/** Finds and locks the deletion of a workspace or an account that is scheduled or in progress. */
 export async function lockOpenDeletion(trx: Trx, subjectId: string): Promise<DeletionRow | undefined> {
   return across(trx, 'person')
     .table('deletions')
@@ -89,12 +92,15 @@ export async function lockOpenDeletion(trx: Trx, subjectId: string): Promise<Del
     .first();
 }
 
-/** Locks a deletion, if nobody called it back and its erasure has not begun. */
+/** Locks and returns a deletion. Returns undefined if it was cancelled or its erasure has begun. */
 export async function lockScheduled(trx: Trx, { id }: Pick<DeletionRow, 'id'>): Promise<DeletionRow | undefined> {
   return across(trx, 'person').table('deletions').where({ id, state: 'scheduled' }).forUpdate().first();
 }
 
-/** Calls back a locked deletion that is scheduled, and ends its run. Nothing that the request stopped starts again. */
+/**
+ * Cancels a scheduled deletion, whose row is locked, and ends its workflow. Work that the request stopped is not
+ * started again.
+ */
 export async function callBack(trx: Trx, { id, kind, subject_id: subjectId }: DeletionRow): Promise<void> {
   await across(trx, 'person').table('deletions').where({ id }).update({ state: 'called_back' });
   await across(trx, 'person').table('deletion_mails').where({ deletion_id: id }).delete();
@@ -105,7 +111,7 @@ export async function callBack(trx: Trx, { id, kind, subject_id: subjectId }: De
   await writeIntents(trx, [signalOpen(deletionWorkflow, { deletionId: id }, 'changed', { cause: 'called_back' })]);
 }
 
-/** Returns true for a conflict, which only people can settle. @throws every other error */
+/** Returns true for a conflict error, which only people can resolve. */
 export function isConflict(error: unknown): true {
   if (error instanceof AppError && error.code === 'conflict') return true;
   throw error;

@@ -11,12 +11,12 @@ import { endGrantsOfMember } from '../oauth/grants.ts';
 import { scheduleWithAccount, workspacesOwnedAlone } from './account.ts';
 import { isConflict, lockScheduled, PEOPLE_MS, type DeletionRow } from './deletions.ts';
 
-/** Time (ms) before an account whose workspaces are being erased is checked again. */
+/** Interval (ms) at which an account is checked while its workspaces are being erased. */
 const WORKSPACES_MS = MINUTE_MS;
 
 /**
- * Prepares the erasure of an account: deletes the workspaces in which only the person is, and waits for them.
- * @returns the wait; undefined when the account can be erased
+ * Prepares the erasure of an account: deletes the workspaces that have no other members, and waits for their erasure.
+ * @returns when to try again and why; undefined when the account can be erased
  */
 export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn | undefined> {
   const now = deps.clock.now().getTime();
@@ -24,10 +24,11 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<D
   const alone = owned.filter(({ others }) => others === 0);
   for (const { id, isScheduled } of alone) {
     if (isScheduled) continue;
-    // Others have left it since the request, so it was not scheduled then.
+    // The workspace still had other members when the deletion was requested, so it was not scheduled then.
     const ctx = systemCtx(deps, id, `deletion/${deletion.id}`);
     const isRefused = await transact(ctx, async (tx) => {
-      // The lock decides the race with a call back, after which nobody could keep the workspace.
+      // Schedules the workspace only if the account's deletion was not cancelled. After a cancellation nobody would
+      // cancel the workspace's deletion.
       if (await lockScheduled(tx.trx, deletion)) await scheduleWithAccount(ctx, tx, deletion);
     }).then(() => false, isConflict);
     if (isRefused) return { kind: 'wait', wakeAt: now + PEOPLE_MS, why: 'mailbox orders of a workspace' };
@@ -40,8 +41,10 @@ export async function beginAccount(deps: Deps, deletion: DeletionRow): Promise<D
 
 /**
  * Erases an account: ends its memberships with their grants and API keys, and deletes the person with sessions,
- * credentials and invitations. Rows that the person made stay with their workspaces, without the person.
- * @returns the wait, if the person has become the only owner of a workspace in the meantime; undefined when it is done
+ * credentials and invitations. Rows that the person created stay in their workspaces, without a reference to the
+ * person.
+ * @returns when to try again and why, if the person has become the only owner of a workspace; undefined when the
+ * account is erased
  */
 export async function finishAccount(deps: Deps, deletion: DeletionRow): Promise<DeletionTurn | undefined> {
   const userId = deletion.subject_id;

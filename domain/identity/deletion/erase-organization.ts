@@ -2,26 +2,27 @@ import { across } from '../../../db/across.ts';
 import type { Db, Trx } from '../../../db/connection.ts';
 import type { ErasurePosition } from '../../../db/json-columns.ts';
 
-/** Rows erased by one statement. */
+/** Number of rows erased by one statement. */
 const PAGE = 500;
-/** Blocks of a table without an index of organizations that one statement reads. */
+/** Number of blocks that one statement reads in a table without an index on the organization. */
 const BLOCKS = 128;
-/** Time (ms) after which a worker stores its position and is asked again. */
+/** Time (ms) after which the erasure stores its position and the workflow calls it again. */
 const TURN_MS = 20_000;
 
-/** Table with rows of organizations, its partitions, and the tables that refer to it. */
+/** A table with rows of organizations, its partitions, and the tables that refer to it. */
 interface OwnedTable {
   name: string;
-  /** True if an index finds the rows of an organization. */
+  /** True if the table has an index with which the rows of an organization are found. */
   isIndexed: boolean;
   leaves: string[];
-  /** Tables of organizations whose rows refer to rows of this one. */
+  /** Names of the tables with rows of organizations that refer to this table. */
   referrers: string[];
 }
 
 /**
- * Lists every table with a column `organization_id`, from the catalog, so that no table can be forgotten. A reference
- * that is set to null when the organization goes does not make the row the organization's: a session stays.
+ * Lists every table with a column `organization_id` from the database catalog, so that new tables are included
+ * automatically. Excludes columns that are set to null when the organization is deleted, such as the one of sessions:
+ * those rows are kept.
  */
 const OWNED = `
   with owned as (
@@ -40,8 +41,8 @@ const OWNED = `
   from owned o order by 1`;
 
 /**
- * Erases rows of an organization in pages, referring tables first, for some seconds. Each page is its own transaction,
- * so an interrupted erasure continues where it stopped.
+ * Erases rows of an organization in pages, referring tables first. Stops after {@link TURN_MS}. Each page is its own
+ * transaction, so an interrupted erasure continues where it stopped.
  * @param from position at which an earlier call stopped; null to begin
  * @returns the position of the next call; null when the pass is complete
  */
@@ -55,7 +56,7 @@ export async function erasePages(
   const leaves = (await ownedTables(db)).flatMap(({ leaves: names, isIndexed }) =>
     names.map((leaf) => ({ leaf, isIndexed })),
   );
-  // A partition that was dropped since begins the pass anew.
+  // Begins again with the first table if the partition of the position was dropped in the meantime.
   const first = Math.max(0, from ? leaves.findIndex(({ leaf }) => leaf === from.leaf) : 0);
   for (const { leaf, isIndexed } of leaves.slice(first)) {
     const end = isIndexed ? 1 : await blocksOf(db, leaf);
@@ -71,8 +72,8 @@ export async function erasePages(
 }
 
 /**
- * Erases the row of an organization, with rows that triggers or work under way have written since the pages. The lock
- * keeps further rows from being written; intents for its runs go too.
+ * Erases the row of an organization. Before that, erases rows that triggers or unfinished requests have written after
+ * {@link erasePages}. The lock on the row prevents further ones. Also erases the organization's rows in the outbox.
  */
 export async function eraseOrganizationRow(trx: Trx, organizationId: string): Promise<void> {
   const all = across(trx, 'maintenance');
@@ -91,7 +92,10 @@ async function erasePage(db: Db, leaf: string, organizationId: string): Promise<
   return rowCount;
 }
 
-/** Erases the organization's rows of some blocks. A table without an index of organizations is read once this way. */
+/**
+ * Erases the organization's rows in a range of blocks. In this way a table without an index on the organization is read
+ * only once.
+ */
 async function eraseBlocks(db: Db, leaf: string, organizationId: string, block: number): Promise<void> {
   await across(db, 'maintenance').run(
     `delete from ${leaf} where organization_id = :organizationId
@@ -119,7 +123,7 @@ async function ownedTables(handle: Db | Trx): Promise<OwnedTable[]> {
   const ordered: OwnedTable[] = [];
   while (left.size > 0) {
     const tables = [...left.values()];
-    // Tables that refer to each other have references that are deleted or set to null, so any of them can be first.
+    // Tables that refer to each other have references that are deleted or set to null, so any of them can come first.
     const next = tables.find(({ referrers }) => !referrers.some((name) => left.has(name))) ?? tables[0]!;
     left.delete(next.name);
     ordered.push(next);

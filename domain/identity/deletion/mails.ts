@@ -11,8 +11,8 @@ import type { DeletionRow } from './deletions.ts';
 type MailRow = Row<'deletion_mails'>;
 
 /**
- * Sends the due mails of a deletion, each once. A mail with an unknown result is not sent again.
- * @returns false if the mail server refused one for now
+ * Sends the due emails of a deletion, each once. An email with an unknown result is not sent again.
+ * @returns false if the mail server temporarily refused an email
  */
 export async function sendMails(deps: Deps, deletion: DeletionRow): Promise<boolean> {
   const mails = across(deps.db, 'maintenance').table('deletion_mails');
@@ -26,7 +26,7 @@ export async function sendMails(deps: Deps, deletion: DeletionRow): Promise<bool
   return isMailed;
 }
 
-/** Deletes the mails of a deletion with their addresses. */
+/** Deletes the stored emails of a deletion, with the recipients' addresses. */
 export async function forgetMails({ db }: Deps, { id }: DeletionRow): Promise<void> {
   await across(db, 'maintenance').table('deletion_mails').where({ deletion_id: id }).delete();
 }

@@ -20,9 +20,9 @@ const MAX_NAMED = 20;
 
 /**
  * Stops the work of a workspace whose deletion is scheduled. Called in the transaction of the request, and again later,
- * because requests that were admitted before it may still start something. Runs and unsent emails are cancelled,
- * approvals end, campaigns and warmup are paused, and automations are disabled. A workspace that is kept stays stopped
- * until people start each part again.
+ * because requests that were accepted before it may still start work. Runs and unsent emails are cancelled, approvals
+ * end, campaigns and warmup are paused, and automations are disabled. If the deletion is cancelled, nothing starts
+ * again by itself.
  * @param ctx joins the transaction
  */
 export async function stopWork(ctx: Ctx, tx: Tx): Promise<void> {
@@ -48,7 +48,7 @@ export async function stopWork(ctx: Ctx, tx: Tx): Promise<void> {
   await disableAutomations(tx);
 }
 
-/** Ends the approvals that are pending, or approved but not executed, and refuses their subjects. */
+/** Ends the approvals that are pending, or approved but not executed. Their subjects are refused. */
 async function endApprovals({ config }: Ctx, tx: Tx): Promise<void> {
   const open = await tx.org.sql<ApprovalRow>(
     `select * from approvals where organization_id = :org and status in ('pending', 'approved') order by id`,
@@ -62,7 +62,7 @@ async function endApprovals({ config }: Ctx, tx: Tx): Promise<void> {
 }
 
 /**
- * Refuses the deletion of a workspace with mailboxes that it pays or may still pay for, or with money to refund.
+ * Refuses the deletion of a workspace that pays or may still have to pay for mailboxes, or that has a refund due.
  * @throws AppError conflict naming the orders
  */
 export async function assertNothingOwed(tx: Tx): Promise<void> {

@@ -8,8 +8,8 @@ import { callBack, insertDeletion, lockOpenDeletion, ownersOf, type DeletionRow 
 import { assertNothingOwed, stopWork } from './stop-work.ts';
 
 /**
- * Schedules the erasure of the selected workspace in 14 days. Its work stops in this transaction; reads, exports and
- * the call back stay possible. Credentials are refused from the next request on.
+ * Schedules the erasure of the selected workspace in 14 days. Its work stops in this transaction. People can still read
+ * and export its data, and cancel the deletion. API keys and applications are refused from the next request on.
  * @param confirmed name of the workspace, as the person typed it
  * @throws AppError bad_request if the name differs; conflict if the deletion is scheduled already, or mailbox orders
  * are open
@@ -67,8 +67,8 @@ export async function scheduleWithin(ctx: Ctx, tx: Tx, name: string, withAccount
 }
 
 /**
- * Calls back the deletion of the selected workspace. Campaigns, warmup and automations stay stopped until people start
- * them.
+ * Cancels the scheduled deletion of the selected workspace. Campaigns, warmup and automations stay stopped until people
+ * start them.
  * @throws AppError conflict if no deletion is scheduled, if the erasure has begun, or if the workspace is deleted with
  * an account
  */
@@ -86,8 +86,8 @@ export async function keepWorkspace(ctx: Ctx): Promise<MyOrganization> {
 }
 
 /**
- * Returns true if the deletion of an account stands that the workspace is deleted with, or if its only member has
- * scheduled the deletion of their account.
+ * Returns true if the workspace is deleted together with an account. This is so while that account's deletion is not
+ * cancelled, or if the only member has scheduled the deletion of their account.
  */
 async function goesWithAccount(tx: Tx, { with_account: account }: DeletionRow): Promise<boolean> {
   const [row] = await tx.org.sql<{ goes: boolean }>(
@@ -99,7 +99,7 @@ async function goesWithAccount(tx: Tx, { with_account: account }: DeletionRow): 
   return row!.goes;
 }
 
-/** Calls back the locked deletion of the workspace of a transaction. */
+/** Cancels the deletion of the transaction's workspace. The row of the deletion is locked. */
 export async function keepWithin(tx: Tx, deletion: DeletionRow): Promise<void> {
   await callBack(tx.trx, deletion);
   tx.audit({

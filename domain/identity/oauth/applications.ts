@@ -143,13 +143,13 @@ export async function createApplication(
   });
 }
 
-/** Fields that decide which events are delivered, and to which URL. */
+/** Fields that determine which events are delivered, and to which URL. */
 const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_domains'] as const;
 const WEBHOOKS = maskOf(['WEBHOOKS']);
 
 /**
- * Changes the sent fields of an application. Lists replace the stored lists. Removed scopes also end for existing
- * tokens within a second. Added scopes have no effect on tokens until people approve again.
+ * Changes the sent fields of an application. Lists replace the stored lists. Existing tokens lose removed scopes within
+ * a second. Added scopes have no effect on tokens until people approve again.
  * @throws AppError not_found. forbidden when the caller lacks given scopes, or would redirect codes or events of an
  * application with more rights than theirs. Events also need WEBHOOKS
  */
@@ -162,7 +162,8 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, { scopes: sent.scopes & ~before.scopes });
-    // Whoever sets the URL for codes or events gets access to all data that people of any workspace have granted.
+    // Checks the rights of the caller, because whoever sets the URL for codes or events gets access to all data that
+    // people of any workspace have granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
       await assertActorGrants(tx, ctx.actor, { scopes: (sent.scopes ?? before.scopes) | WEBHOOKS });
     }

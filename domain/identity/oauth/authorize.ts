@@ -35,7 +35,7 @@ export interface AuthorizationRequest {
   kind: 'request';
   application: Client;
   redirectUri: string;
-  /** Requested scopes, limited to the application's registered scopes. */
+  /** Requested scopes for which the application is registered. */
   scopes: Permission[];
   state: string | undefined;
   /** PKCE challenge (S256). Null if a confidential client sent none. */
@@ -46,8 +46,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * A request that is refused before the person decides. `page`: client or redirect URI are unverified, so the error is
- * shown as a page. `redirect`: the error goes to the application, at its registered redirect URI.
+ * A request that is refused before the person decides. `page`: the client or the redirect URI could not be verified, so
+ * the error is shown on a page. `redirect`: the error is sent to the application's registered redirect URI.
  */
 export type AuthorizationRefusal =
   | { kind: 'page'; said: Message }
@@ -111,7 +111,7 @@ function pkceProblem(challenge: string | null, method: string | undefined, clien
   return S256_CHALLENGE.test(challenge) ? undefined : message('oauth.pkce_challenge');
 }
 
-/** Returns the values of a parameter. An empty value counts as omitted (RFC 6749, section 3.1). */
+/** Returns the values of a parameter. An empty value is treated as omitted (RFC 6749, section 3.1). */
 function valuesOf(query: AuthorizationQuery, name: string): string[] {
   const found = query instanceof URLSearchParams ? query.getAll(name) : [query[name] ?? []].flat();
   return found.length === 1 && found[0] === '' ? [] : [...found];
@@ -162,7 +162,7 @@ export async function approveAuthorization(
   return { location: answerAt(request.redirectUri, { code, state: request.state, iss: request.issuer }) };
 }
 
-/** Returns the redirect that reports the person's refusal. */
+/** Returns the redirect that reports to the application that the person refused. */
 export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): {
   location: string;
 } {
@@ -175,12 +175,12 @@ function refuse(
   said: Message,
 ): { kind: 'redirect'; location: string; said: Message } {
   const { redirectUri, state, issuer: iss } = request;
-  // RFC 6749 allows only ASCII in a description, so it is in English.
+  // Writes the description in English, because RFC 6749 allows only ASCII in it.
   const location = answerAt(redirectUri, { error, error_description: render(said), state, iss });
   return { kind: 'redirect', location, said };
 }
 
-/** Adds the answer to a redirect URI. The URI's own query is kept (RFC 6749, section 4.1.2). */
+/** Adds the response parameters to a redirect URI. The URI's own query is kept (RFC 6749, section 4.1.2). */
 function answerAt(redirectUri: string, answer: Record<string, string | undefined>): string {
   const parameters = new URLSearchParams(
     Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined),

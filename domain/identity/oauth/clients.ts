@@ -31,7 +31,7 @@ export interface ClientCredentials {
   basic: boolean;
 }
 
-/** Returns true for a text with the form of a client id. Other texts never reach the database. */
+/** Returns true for a text with the format of a client id. Other texts are not looked up in the database. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
@@ -57,7 +57,7 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
     ) as Promise<Client | undefined>;
 }
 
-/** Returns the workspace that created an application. Null for a client that registered itself. */
+/** Returns the workspace that created an application, or null for a client that registered itself. */
 export async function findOwner(
   { db }: Pick<Deps, 'db'>,
   { organization_id: id }: Pick<Client, 'organization_id'>,
@@ -120,7 +120,9 @@ function refusedClient(said: Message, { basic }: { basic: boolean }): OAuthError
   );
 }
 
-/** Decodes one half of the Basic credentials, because clients form-encode both halves (RFC 6749, section 2.3.1). */
+/**
+ * Decodes the client id or the secret of Basic credentials, because clients form-encode both (RFC 6749, section 2.3.1).
+ */
 function formDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -13,7 +13,7 @@ import { message } from '../../../messages/index.ts';
 const LISTED = 500;
 
 /**
- * An application with access to one workspace. The person granted the access, or another member granted it in a
+ * An application with access to one workspace. Either the person granted the access, or another member did so in a
  * workspace that the person owns.
  */
 export interface AuthorizedApp {
@@ -26,11 +26,11 @@ export interface AuthorizedApp {
   logo_url: string;
   website_url: string;
   self_registered: boolean;
-  /** Number of people whose grants the person may end. */
+  /** Number of people whose grants the person may revoke. */
   people: number;
-  /** True if the person owns the workspace. Revoking then ends the access of all members there. */
+  /** True if the person owns the workspace. In that case revoking ends the access of all members there. */
   for_all: boolean;
-  /** Mask of the scopes that the application's tokens can have at most. */
+  /** Mask of all scopes that the application's tokens can have. */
   scopes: number;
   created_at: Date;
   updated_at: Date;
@@ -139,8 +139,8 @@ function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string
 }
 
 /**
- * Ends a grant of the transaction's workspace, and revokes the API keys created with its tokens. Its tokens become
- * invalid too, because they are valid only while their grant is active.
+ * Ends a grant of the transaction's workspace, and revokes the API keys created with its tokens. The tokens themselves
+ * become invalid too, because a token is valid only while its grant is active.
  * @param by cause: the person, an owner of the workspace, the application itself, or the end of the membership
  * @returns true if the grant was active
  */
@@ -179,8 +179,8 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Serializes changes of one application's grants with each other and with changes of the application. It must be the
- * first lock of a transaction, as in changes of the application's endpoints.
+ * Locks an application, so that concurrent changes of its grants, and changes of the application itself, wait for each
+ * other. It must be the first lock of a transaction, as in changes of the application's endpoints.
  * @throws AppError not_found when the application was deleted
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {

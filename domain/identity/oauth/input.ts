@@ -5,7 +5,8 @@ const MAX_URL = 2048;
 /** Returns the problem of a name that must not appear on a consent page, or undefined. */
 export function nameProblem(name: string): Message | undefined {
   if (name.trim() === '' || name.length > 255) return message('field.length', { min: 1, max: 255 });
-  // The pattern includes characters that reverse the direction of text, which can make a name look like another one.
+  // Refuses these characters, because some of them reverse the direction of text and can make a name look like another
+  // one.
   return /\p{C}/u.test(name) ? message('field.control_characters') : undefined;
 }
 

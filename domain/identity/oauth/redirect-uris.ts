@@ -4,8 +4,8 @@ import { message, type Message } from '../../../messages/index.ts';
 const MAX_REDIRECT_URI = 2048;
 
 /**
- * Splits a loopback URI at its port, as text. The URI is not decoded or normalized, so that it has only one
- * interpretation.
+ * Splits a loopback URI at its port. The text of the URI is not decoded or normalized, because different parsers could
+ * interpret it differently.
  */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
@@ -40,7 +40,7 @@ export const RESERVED_SCHEMES: ReadonlySet<string> = new Set([
 
 /**
  * Returns the problem of a URI that cannot be registered as a redirect target, or undefined.
- * @param privateUse allows private-use schemes; only for clients that registered themselves
+ * @param privateUse true to allow private-use schemes, for clients that registered themselves
  */
 export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): Message | undefined {
   if (uri.length > MAX_REDIRECT_URI) return message('field.text_longer', { max: MAX_REDIRECT_URI });
@@ -57,7 +57,7 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
     if (!privateUse) return message('field.redirect_http');
     if (RESERVED_SCHEMES.has(scheme)) return message('field.redirect_private_use');
   }
-  // Accepts one spelling per target, so that the registered text is exactly what a browser shows and requests.
+  // Accepts only one spelling of each URL, so that the registered text is exactly what a browser shows and requests.
   if (url.href !== uri && url.href !== `${uri}/`) return message('field.written_as', { uri: url.href });
   return undefined;
 }

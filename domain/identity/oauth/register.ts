@@ -14,10 +14,12 @@ import { message } from '../../../messages/index.ts';
 
 const UNNAMED = 'Unnamed application';
 
-/** Longest name (characters) that is kept. */
+/** Maximum length (characters) of a stored name. A longer name is shortened. */
 const MAX_NAME = 255;
 
-/** Client metadata of RFC 7591 that is read. Null counts as omitted; other fields are ignored, as the RFC requires. */
+/**
+ * Client metadata of RFC 7591 that is read. Null is treated as omitted. Other fields are ignored, as the RFC requires.
+ */
 interface ClientMetadata {
   client_name?: string | null | undefined;
   redirect_uris: string[];
@@ -28,9 +30,9 @@ interface ClientMetadata {
 
 /**
  * Registers a client at its own request (POST /oauth/register; RFC 7591). It becomes a public client, which can do
- * nothing before a person approves it. Unsupported metadata is replaced, and the answer contains the registered values.
- * Scopes that such clients cannot have are omitted. If no scope remains, the client may request all scopes that such
- * clients can have.
+ * nothing before a person approves it. Unsupported metadata is replaced, and the response contains the values that were
+ * stored. Scopes that such clients cannot have are omitted. If no scope remains, the client may request all scopes that
+ * such clients can have.
  * @throws OAuthError invalid_redirect_uri (every URI at once); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
@@ -71,7 +73,7 @@ function shownName(name: string): string {
   return nameProblem(shown) ? UNNAMED : shown;
 }
 
-/** Returns a URL if it may appear on a consent page, else an empty text. */
+/** Returns a URL if it may appear on a consent page. Otherwise returns an empty text. */
 function shownUrl(url: string): string {
   return webUrlProblem(url) ? '' : url;
 }

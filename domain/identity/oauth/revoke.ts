@@ -10,13 +10,13 @@ import { message } from '../../../messages/index.ts';
 interface Found {
   client_secret_hash: string | null;
   application_id: string;
-  /** Grant of the token. Null if the client has no such token. */
+  /** Grant of the token. Null if no such token was issued to the client. */
   grant_id: string | null;
   organization_id: string;
 }
 
 /**
- * Handles the revocation endpoint (RFC 7009): ends the grant of an access or refresh token of the client, with all
+ * Handles the revocation endpoint (RFC 7009): ends the grant to which an access or refresh token belongs, with all
  * tokens of the grant. An unknown token, or one of another client, changes nothing and gets the same response.
  * @throws OAuthError invalid_request, invalid_client
  */

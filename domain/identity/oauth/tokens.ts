@@ -12,11 +12,11 @@ import { message, type Message } from '../../../messages/index.ts';
 
 /** Lifetime (seconds) of an access token. */
 const ACCESS_SECONDS = 3600;
-/** Lifetime (ms) of a refresh token, from its issue. */
+/** Lifetime (ms) of a refresh token. */
 const REFRESH_MS = 90 * 86_400_000;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** Form fields of POST /oauth/token. A field without a value counts as omitted. */
+/** Form fields of POST /oauth/token. A field without a value is treated as omitted. */
 interface TokenForm {
   grant_type?: string | undefined;
   code?: string | undefined;
@@ -82,8 +82,8 @@ const FIND_REFRESH = `select ${ABOUT}, x.family_id, x.replaced_at, x.revoked_at
   from oauth_applications a left join oauth_tokens x on x.token_hash = :hash and x.kind = 'refresh' ${GRANT}`;
 
 /**
- * Marks the code or refresh token as used and stores the new token pair, in one statement. Of two requests with the
- * same code or token, only one receives a pair.
+ * Marks the code or refresh token as used and stores the new token pair, in one statement. If two requests use the same
+ * code or token, only one of them receives a pair.
  */
 const STORE_PAIR = `
   insert into oauth_tokens (id, grant_id, family_id, kind, token_hash, scopes, resource, created_at, expires_at)
@@ -126,8 +126,8 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   if (!isOwn(code)) throw invalidGrant(message('oauth.code_unknown'));
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant(message('oauth.code_redirect'));
   assertVerified(code.code_challenge, form.code_verifier);
-  // Only a request that would have succeeded before the first use counts as a replay. So an attacker who knows only the
-  // code cannot end the grant.
+  // Treats a request as a replay only if it would have succeeded before the first use. Therefore an attacker who knows
+  // only the code cannot end the grant.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant(message('oauth.code_expired'));
   const pair = await store(ctx, USE_CODE, code, remainingScopes(code));
@@ -188,7 +188,10 @@ function remainingScopes(standing: Standing, asked: number = standing.scopes): n
   return scopes;
 }
 
-/** A refresh may request fewer scopes, never more (RFC 6749, section 6). */
+/**
+ * Reduces the granted scopes to the requested ones. A refresh may request fewer scopes, never more (RFC 6749, section
+ * 6).
+ */
 function narrowed(granted: number, text: string): number {
   const { mask, unknown } = readScopeText(text);
   if (unknown.length > 0 || (mask & ~granted) !== 0 || mask === 0)
@@ -227,8 +230,8 @@ async function store(
 }
 
 /**
- * Handles the second use of a code or refresh token. The second use means that the code was copied, so all tokens
- * issued from it end.
+ * Handles the second use of a code or refresh token. It means that somebody has copied the code or token, so all tokens
+ * issued from it are revoked.
  */
 async function replayed(
   ctx: Ctx,
@@ -239,8 +242,8 @@ async function replayed(
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
-      // Repeats until no token is valid, so that the next iteration ends a token pair that was stored concurrently.
-      // Without a valid token no further pair can be issued.
+      // Repeats until no token is valid, because a concurrent request may store another token pair. Without a valid
+      // token no further pair can be issued.
       const more = await across(tx.trx, 'credential')
         .table('oauth_tokens')
         .where({ family_id: family })

@@ -17,8 +17,8 @@ export function authorizeUrl(config: Urls): string {
 export const MCP_PATHS = ['/mcp', '/v1/mcp'] as const;
 
 /**
- * Returns true if a `resource` (RFC 8707) belongs to this installation: the API, or its MCP endpoint. Both are one
- * resource under several names with the same checks and scopes, so a token for one is valid for the others.
+ * Returns true if a `resource` (RFC 8707) belongs to this installation: the API, or its MCP endpoint. A token for one
+ * of them is valid for the other, because both have the same checks and scopes.
  */
 export function isOwnResource({ config }: Pick<Deps, 'config'>, resource: string): boolean {
   const base = config.API_PUBLIC_URL;

@@ -61,8 +61,8 @@ export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
 }
 
 /**
- * Serializes changes of members, roles and invitations of one organization. So rules about all members also hold under
- * concurrency: there is always an owner, and a role in use is not deleted.
+ * Locks the organization, so that changes of its members, roles and invitations are executed one after another. This
+ * ensures that there is always an owner, and that a role in use is not deleted.
  */
 export async function lockOrganization(tx: Tx): Promise<void> {
   await tx.org.sql('select id from organizations where id = :org for update');

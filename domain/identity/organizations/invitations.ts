@@ -66,7 +66,7 @@ export async function invitationProblems(ctx: Ctx, email: string | undefined): P
 }
 
 /**
- * Counts an invitation against the limits before it is created. Separate from {@link invite}, because the count must
+ * Counts an invitation in the limits before it is created. This is separate from {@link invite}, because the count must
  * persist if the invitation is rolled back.
  * @throws AppError rate_limit_exceeded
  */
@@ -120,7 +120,8 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
     const account = await people.table('users').where('email', input.email).first('language');
     const invited = { to: input.email, workspace: organization.name, token, days: INVITATION_DAYS };
-    // The email is sent last and before the commit, so that a refused email rolls the invitation back.
+    // Sends the email last and before the commit, so that the invitation is rolled back if the mail server refuses the
+    // email.
     await ctx.systemMail.send(invitationMail(ctx, invited, { language: account?.language ?? organization.language }));
     return { ...row, role_name: role.name } as InvitationView;
   });
@@ -260,8 +261,8 @@ export async function joinByInvitation(
 }
 
 /**
- * Refuses an invitation to a role with permissions that the inviter no longer has. Otherwise a member who leaves could
- * keep access by inviting another address of their own.
+ * Refuses an invitation whose role has permissions that the inviter no longer has. Otherwise a member could keep access
+ * after leaving, by inviting another address of their own.
  * @throws AppError invitation_invalid
  */
 async function assertInviterHolds(

@@ -10,7 +10,10 @@ import { deleteApplication } from '../oauth/applications.ts';
 /** Maximum number of objects listed in a refusal. */
 const MAX_NAMED = 100;
 
-/** An object created by a member. A former member could still use it, and other members may not know of it. */
+/**
+ * An object created by a member. Former members may still know its secrets, and other members may not know that it
+ * exists.
+ */
 interface Made {
   kind: 'api_keys' | 'oauth_applications' | 'integration_connections' | 'app_connections';
   id: string;
@@ -51,8 +54,8 @@ export async function settleMade(ctx: Ctx, tx: Tx, userId: string, what: 'keep' 
 }
 
 /**
- * Revokes the API keys of a member whose account is erased, and transfers the applications and connections of the member
- * to the oldest owner. The member may have stored the keys; the secrets of connections are known to the workspace only.
+ * Revokes the API keys of a member whose account is erased, because the member may have stored them. Transfers the
+ * member's applications and connections to the oldest owner, because only the workspace knows their secrets.
  * @param ctx context that uses the transaction `tx`
  */
 export async function settleMadeByErased(ctx: Ctx, tx: Tx, userId: string): Promise<void> {

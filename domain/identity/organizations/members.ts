@@ -36,13 +36,13 @@ function membersWhere(condition: string): OrgSql {
     order by m.user_id`;
 }
 
-/** SQL condition: the organization does not admit the domain of the member's address any more. */
+/** SQL condition for members with an email domain that the organization no longer admits. */
 const IS_OUTSIDE = `exists (select from users u, organizations o where u.id = user_id and o.id = organization_id
   and cardinality(o.member_email_domains) > 0 and not split_part(u.email, '@', 2) = any(o.member_email_domains))`;
 
 /**
  * Lists the members in the order in which their accounts were created.
- * @param outsideDomains only those whose address is in none of the domains that the organization admits
+ * @param outsideDomains true to list only members with an email domain that the organization does not admit
  */
 export async function listMembers(
   ctx: Ctx,
@@ -77,7 +77,7 @@ async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
 }
 
 /**
- * Refuses that a workspace loses its last owner.
+ * Refuses to remove the last owner of a workspace.
  * @throws AppError conflict when the member is the only owner
  */
 export async function assertNotLastOwner(tx: Tx, member: Pick<MemberRow, 'user_id' | 'is_owner'>): Promise<void> {

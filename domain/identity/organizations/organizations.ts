@@ -36,7 +36,7 @@ export type MyOrganization = OrganizationRow &
   Columns<'roles', 'permissions' | 'is_owner'> & {
     role_id: string;
     role_name: string;
-    /** True if the caller's session is too old to act in it. */
+    /** True if the caller's session is older than the organization allows, so that the person has to sign in again. */
     needs_sign_in: boolean;
   };
 
@@ -70,7 +70,7 @@ export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrgani
   return row;
 }
 
-/** Fields of a new organization. `is_test` makes it a test workspace, whose emails never leave. */
+/** Fields of a new organization. `is_test` makes it a test workspace, whose emails are never sent to anybody. */
 interface NewOrganization {
   name: string;
   is_test?: boolean | undefined;

@@ -11,7 +11,7 @@ import { message } from '../../../messages/index.ts';
 
 export type { RoleRow } from '../../../db/models/role.ts';
 
-/** Maximum number of roles, because the list has no pages. */
+/** Maximum number of roles, because the list of roles is not paginated. */
 const MAX_ROLES = 100;
 
 /** Lists the roles of the organization, system roles first, in order of creation. */

@@ -22,7 +22,7 @@ const LOGO_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp'];
 /** Changeable fields of an organization. */
 interface OrganizationChange {
   name?: string | undefined;
-  /** True to email the figures of each week to members who may see analytics. */
+  /** True if members who may see analytics receive an email with the figures of each week. */
   weekly_report?: boolean | undefined;
   /** IANA time zone. Determines when a week begins. */
   timezone?: string | undefined;
@@ -30,9 +30,9 @@ interface OrganizationChange {
   language?: Language | null | undefined;
   /** Logo in base64; null removes it. */
   logo?: string | null | undefined;
-  /** Domains of addresses that may join; empty for any. */
+  /** Domains of the email addresses that may join. Empty to allow all. */
   member_email_domains?: readonly string[] | undefined;
-  /** Age (hours) from which a session may not act in the organization; null for any. */
+  /** Maximum age (hours) of a session that may act in the organization. Null for no limit. */
   session_max_hours?: number | null | undefined;
 }
 
@@ -50,7 +50,10 @@ export function organizationProblems(changes: OrganizationChange): Problem[] {
   ];
 }
 
-/** Returns a domain as A-labels in lower case, as addresses are stored; undefined if it is none. */
+/**
+ * Returns a domain in lower case and as A-labels, as addresses are stored. Returns undefined if the text is not a
+ * domain.
+ */
 function toDomain(text: string): string | undefined {
   const host = asciiHost(text.trim().replace(/^@/, '').toLowerCase());
   return /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]*[a-z][a-z0-9-]*$/.test(host)
@@ -69,8 +72,8 @@ function logoProblems(bytes: Buffer): Problem[] {
 }
 
 /**
- * Changes settings of the organization. A changed logo replaces the stored one. Present members whose addresses are in
- * none of the domains stay.
+ * Changes settings of the organization. A new logo replaces the stored one. If the allowed domains change, members with
+ * other domains keep their membership.
  * @throws AppError bad_request naming every problem; conflict when somebody else changed the organization meanwhile
  */
 export async function updateOrganization(
@@ -131,7 +134,7 @@ export async function readLogo(ctx: Ctx): Promise<{ id: string; type: string; st
   return { id: row.logo_blob_id, type: row.logo_type, stream: Readable.from(bytes, { objectMode: false }) };
 }
 
-/** Returns true if an address (lower case) has one of the domains, or there are none. */
+/** Returns true if an address (lower case) has one of the domains, or if the list of domains is empty. */
 export function isAdmitted(email: string, domains: readonly string[]): boolean {
   return domains.length === 0 || domains.includes(email.slice(email.lastIndexOf('@') + 1));
 }

@@ -24,7 +24,7 @@ interface TeamEdit {
 }
 
 export const TEAM_COLOR = '#94a3b8';
-/** Maximum number of teams, because the list has no pages. */
+/** Maximum number of teams, because the list of teams is not paginated. */
 const MAX_TEAMS = 200;
 const MAX_MEMBERS = 500;
 

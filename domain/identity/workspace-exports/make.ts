@@ -18,17 +18,18 @@ import { toFileObject, type FileRow } from '../../sending/control/file-rows.ts';
 import { workspaceExportMail } from '../mails.ts';
 import { EXPORT_PARTS, PART_SQL } from './parts.ts';
 
-/** Days for which a file is kept. */
+/** Number of days for which a file is kept. */
 const KEPT_DAYS = 7;
-/** Rows of a database round trip. A row may hold a long text. */
+/** Number of rows read from the database at once. A row may contain a long text. */
 const BATCH = 200;
 /** Maximum run time (ms) of a statement. */
 const STATEMENT_MS = 60_000;
 
 /**
- * Writes the file of an export, unless that is done, and emails the member who asked for it. An attempt that was
- * interrupted leaves nothing, so the next one writes the file from its beginning. Memory is bounded by a batch of rows.
- * @throws MailFailure when the mail server temporarily refused the mail, which is sent at the next attempt
+ * Writes the file of an export, if it is not yet complete, and emails the member who requested it. An interrupted
+ * attempt stores nothing, so the next one writes the file from its beginning. Only one batch of rows is in memory at a
+ * time.
+ * @throws MailFailure when the mail server temporarily refused the email; the next attempt sends it
  */
 export async function makeExport(ctx: Ctx, id: string, signal: AbortSignal): Promise<{ kind: 'done'; why: string }> {
   const [open] = await singleStatement(ctx).sql<Columns<'workspace_exports', 'id'>>(
@@ -52,7 +53,7 @@ async function makeFile(ctx: Ctx, id: string, signal: AbortSignal): Promise<void
         { id },
       );
       if (!mine) return;
-      // A workspace keeps one file, which the quota of stored files does not count.
+      // Deletes earlier files: a workspace keeps only one. It is not counted in the quota of stored files.
       await tx.org.table('workspace_exports').where({ status: 'completed' }).delete();
       const blobId = await storeBlob(tx, file, size);
       await tx.org
@@ -125,7 +126,10 @@ interface Addressee extends Columns<'users', 'email' | 'language'> {
   workspace: string;
 }
 
-/** Emails the link once. An email whose answer was lost is not sent again, as the file is listed on the page. */
+/**
+ * Emails the link once. An email with an unknown result is not sent again, because the person can also find the file on
+ * the page of exports.
+ */
 async function mailLink(ctx: Ctx, id: string): Promise<{ kind: 'done'; why: string }> {
   const mail = (state: WorkspaceMail) =>
     reader(ctx).table('workspace_exports').where({ id }).update({ mail: state, blocked_reason: null });

@@ -1,20 +1,20 @@
 import { fileRowsSql } from '../../sending/control/file-rows.ts';
 
-/** Rows of one table in the file of a workspace. */
+/** Definition of the rows of one table in an export file. */
 interface ExportPart {
-  /** Value of `type` on each line. */
+  /** Value of the field `type` on each line. */
   type: string;
   table: string;
-  /** SQL: condition on the table's rows `t`. Default: all. */
+  /** SQL condition that selects the rows of the table (alias `t`). Default: all rows. */
   where?: string;
-  /** SQL: further columns. */
+  /** SQL of additional columns. */
   more?: string;
-  /** Columns that are secrets or internals. */
+  /** Columns that are left out, because they hold secrets or internal values. */
   omit?: readonly string[];
 }
 
 /**
- * Tables of a workspace's export, in the order of the file. A table or column that holds a secret is never in it;
+ * Tables of a workspace's export, in the order of the file. Tables and columns that hold secrets are never exported.
  * `test/engine/workspace-export.test.ts` names the tables that are left out, with the reason.
  */
 export const EXPORT_PARTS: readonly ExportPart[] = [

@@ -51,7 +51,7 @@ export async function listExports(ctx: Ctx, page: PageRequest): Promise<Page<Wor
 
 /**
  * Yields the bytes of a finished export. The audit log records the download.
- * @throws AppError not_found, also before the file exists and after it is deleted
+ * @throws AppError not_found, also if the file does not exist yet or was deleted
  */
 export async function readExportFile(ctx: Ctx, id: string): Promise<AsyncGenerator<Buffer>> {
   const org: OrgScope = reader(ctx);

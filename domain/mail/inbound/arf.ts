@@ -16,13 +16,14 @@ interface FeedbackReport {
 }
 
 /**
- * Feedback types that report a person's objection. The other types (`not-spam`, `auth-failure`, `virus`) are notices.
+ * Feedback types that report a recipient's complaint. The other types (`not-spam`, `auth-failure`, `virus`) report no
+ * complaint.
  */
 const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'opt-out', 'opt-out-list', 'complaint', 'other']);
 
 /**
  * Reads the feedback report in a message. Returns null if the message contains none. Besides RFC 5965 it supports
- * Microsoft's junk mail reporting program, which sends the message itself from its staff address with the subject
+ * Microsoft's junk mail reporting program, which forwards our message from its staff address with the subject
  * "complaint about message from …".
  */
 export function parseFeedbackReport(message: InboundMessage): FeedbackReport | null {
@@ -50,7 +51,7 @@ export function parseFeedbackReport(message: InboundMessage): FeedbackReport | n
   };
 }
 
-/** Returns true if the report means that the recipient objected to the message. */
+/** Returns true if the report is a complaint of the recipient about our message. */
 export function isComplaint(report: FeedbackReport): boolean {
   return COMPLAINTS.has(report.feedbackType);
 }

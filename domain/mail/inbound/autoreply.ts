@@ -10,11 +10,11 @@ import { anyOf } from './patterns.ts';
 import { isReadReceipt } from './read-receipt.ts';
 import { withoutOwnSubject } from './subjects.ts';
 
-/** Reason why a message counts as automatic. */
+/** Reason why a message is classified as automatic. */
 export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'read_receipt' | 'mail_system';
 
 /**
- * A message that no person wrote. `outOfOffice` is true for away messages, false for receipts, notices and similar
+ * A message written by a program. `outOfOffice` is true for away messages, and false for receipts, notices and similar
  * mail.
  */
 interface AutomaticMail {
@@ -71,8 +71,8 @@ const GONE = anyOf(
 /**
  * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
  * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
- * reply. So words about absence, which the trained model recognizes, count only together with another sign of a
- * machine. `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add
+ * reply. So words about absence, which the trained model recognizes, are considered only together with another sign of
+ * a program. `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add
  * them to people's mail. The workspace's out_of_office_keywords are not used here.
  * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */

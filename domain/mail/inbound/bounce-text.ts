@@ -49,8 +49,8 @@ const FAILURE_OPENING = anyOf(
   'i',
 );
 /**
- * Subject beginnings that only a mail system uses, regardless of the From header. An away message puts its own words
- * before our subject.
+ * Subject beginnings that only a mail system uses, regardless of the From header. An away message is not matched,
+ * because it puts its own words before our subject.
  */
 const FAILURE_START =
   /^(?:\[bounce\]|there was an error sending your mail|mail could not be delivered|notice: mail delivery status|undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
@@ -89,7 +89,8 @@ export function announcesFailure({ subject, text, headers }: InboundMessage): bo
 export function parseTextBounce(message: InboundMessage): DeliveryReport | null {
   const stated = message.headers['x-failed-recipients'];
   const words = proseOf(message.text);
-  // A null sender is not enough: away messages have it too and repeat our subject, which may sound like a failure.
+  // A null sender proves nothing: away messages have it too, and they repeat our subject, which may contain words of a
+  // failure.
   const announced =
     writtenByMailSystem(message) &&
     (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject) || REFUSAL.test(words));
@@ -129,8 +130,8 @@ function describe(address: string, all: readonly string[], words: string, delaye
 }
 
 /**
- * Returns the recipients named in the text: addresses at the start of a line, else one elsewhere in the text, else the
- * only recipient of the returned message.
+ * Returns the recipients named in the text: addresses at the start of a line, or else one elsewhere in the text.
+ * Without any, returns the only recipient of the returned message.
  */
 function recipientsIn(words: string, message: InboundMessage): string[] {
   const own = new Set([...message.to, message.from ?? '']);
@@ -144,7 +145,8 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
   const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
   if (found.length > 0) return found;
   const returned = returnedRecipients(message).filter(eligible);
-  // No eligible address is left: a person wrote to themselves, or the report names only the sender and its own author.
+  // No other address is left, because a person wrote to their own address, or the report names only the sender and its
+  // own author.
   if (returned.length === 1) return returned;
   return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }

@@ -5,17 +5,20 @@ import { isUtf8 } from 'node:buffer';
  * escape sequences of seven-bit charsets, valid UTF-8, the message's labels, and a detector.
  */
 
-/** Maximum number of decoded bytes of a text. A longer text is cut at the end of a line. */
+/** Maximum number of bytes of a text that are decoded. A longer text is cut at the end of a line. */
 const MAX_DECODED = 256 * 1024;
 /** Maximum number of bytes that the charset detector reads. */
 const MAX_DETECTED = 16 * 1024;
-/** Share of non-ASCII bytes among a text's letters (0 to 1) that no text in Latin script exceeds. */
+/**
+ * Maximum share (0 to 1) of non-ASCII bytes among the letters of a text in Latin script. A text with a larger share is
+ * in another script.
+ */
 const MOST_ACCENTS = 0.4;
 
 /** Decodes bytes as text. `labels` are charset names given by the message, the most trusted first. */
 export type TextReader = (bytes: Buffer, labels?: readonly (string | null | undefined)[]) => string;
 
-/** Charsets that mail is written in. The detector supports forty more, but mistakes short texts for them. */
+/** Charsets that mail is written in. The detector supports forty more, but wrongly detects them in short texts. */
 const CANDIDATES = (
   'windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 windows-1258 ' +
   'windows-874 iso-8859-2 iso-8859-5 iso-8859-7 iso-8859-8 koi8-r koi8-u cp866 cp932 euc-jp gb18030 big5 cp949'
@@ -44,11 +47,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   'iso-8859-6-i': 'iso-8859-6',
   'iso-8859-6-e': 'iso-8859-6',
 };
-/** Characters of windows-1252 for the bytes 80 to 9F. */
+/** Characters of windows-1252 for the bytes 0x80 to 0x9F. */
 const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
-/** Signs within words: Central European characters that were decoded under a Western label. */
+/** Signs within words. They appear when Central European text is decoded with a Western charset. */
 const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
 const ESCAPED = '\u001b';
 const SHIFT_OUT = '\u000e';
@@ -90,8 +93,8 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
   const label = labels.find((each) => !each.startsWith('utf-'));
   const utf8 = utf8Text(bytes);
-  // Two bytes can be one UTF-8 character or one character of an East Asian charset. A valid UTF-8 character of three
-  // bytes is hardly coincidence.
+  // Two bytes can be one UTF-8 character or one character of an East Asian charset. So a label of such a charset is
+  // overruled only if the text contains a valid UTF-8 character of three bytes.
   if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
     return utf8;
   const labelled = label === undefined ? null : strictly(label, bytes);
@@ -116,8 +119,8 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
 }
 
 /**
- * Decodes text that mixes lines in UTF-8 with lines in another charset, which gateways produce when they add a footer.
- * Also decodes UTF-8 text that ends within a character. Returns null if most lines are not UTF-8.
+ * Decodes text with some lines in UTF-8 and others in another charset. Gateways produce such text when they add a
+ * footer. Also decodes UTF-8 text that is cut within a character. Returns null if most lines are not UTF-8.
  */
 function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buffer) => string | null): string | null {
   const lines: Buffer[] = [];
@@ -180,7 +183,7 @@ function sevenBitText(text: string, labels: readonly string[]): string {
 }
 
 /**
- * Decodes the characters between shift sequences, which are those of an eight-bit charset without their highest bits.
+ * Decodes the characters between shift sequences. They are bytes of an eight-bit charset whose highest bit was cleared.
  */
 function shiftedText(text: string, open: string, close: string, charset: string): string {
   const [start = '', ...rest] = text.split(open);
@@ -203,9 +206,9 @@ function utf7Text(text: string): string {
 }
 
 /**
- * Returns true if text labelled with a Latin charset is in a non-Latin one; some programs label everything as Latin.
- * The signs are more non-ASCII bytes than any Latin script has, or symbols within words that the detector reads as
- * letters.
+ * Returns true if a text labelled with a Latin charset is in a non-Latin one, because some programs label every text as
+ * Latin. The signs are more non-ASCII bytes than a text in Latin script has, or symbols within words that the detector
+ * reads as letters.
  */
 function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string | null): boolean {
   const start = bytes.subarray(0, MAX_DETECTED);
@@ -226,7 +229,7 @@ function strictly(charset: string, bytes: Buffer): string | null {
   }
 }
 
-/** Decodes windows-1252. Node's decoder leaves the bytes 80 to 9F as control characters. */
+/** Decodes windows-1252, because Node's `latin1` decoder returns the bytes 0x80 to 0x9F as control characters. */
 function westernText(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => WESTERN_80[character.charCodeAt(0) - 0x80]!);
 }
@@ -239,7 +242,7 @@ function canonicalLabel(label: string | null | undefined): string | null {
     .trim()
     .toLowerCase()
     .replace(/^["']|["']$/g, '');
-  // Non-ASCII bytes under this label are in another, unknown charset.
+  // An ASCII label says nothing about non-ASCII bytes, whose charset is then unknown.
   if (name === '' || /ascii|^ansi_x3|^(?:iso-?)?646/.test(name)) return null;
   if (/^(?:unicode-1-1-)?utf-?7$/.test(name)) return 'utf-7';
   if (/^(?:iso-2022-(?:kr|cn)|hz-gb-2312)/.test(name)) return name;

@@ -48,7 +48,7 @@ interface OutOfOfficeClassification extends Threaded {
   readonly intent: ReplyIntent | null;
   /** Start of the day of return. Null if the message names no day. */
   readonly returnDate: Date | null;
-  /** Result of the trained model for the away note, with the stand-in. */
+  /** Result of the trained model for the away message, with the stand-in that it names. */
   readonly answer: Answer;
 }
 
@@ -141,8 +141,8 @@ function classifyFeedback(
 }
 
 /**
- * Classifies a delivery report in its standard form (DSN) or in a provider's own form, including a provider's own
- * complaints.
+ * Classifies a delivery report in its standard form (DSN), or a provider's bounce, complaint or delivery notice in the
+ * provider's own form.
  */
 function classifyDelivery(
   message: InboundMessage,
@@ -174,8 +174,8 @@ function classifyDelivery(
 }
 
 /**
- * Classifies automatic mail. Also detects unsubscribe requests, because service desks forward customers' words, and
- * automatic replies announce that somebody has left a company.
+ * Classifies automatic mail. Also detects unsubscribe requests: service desks forward customers' words, and automatic
+ * replies of people who have left a company may ask to stop.
  */
 function classifyAutomatic(
   message: InboundMessage,
@@ -213,7 +213,7 @@ function classifyAutomatic(
   return automated(message, settings, { reason, intent, threadIds, unsubscribeRequest });
 }
 
-/** Classifies a message written by a person, with its intent. */
+/** Classifies a message written by a person, and determines its intent. */
 function classifyReply(
   message: InboundMessage,
   words: string,

@@ -9,14 +9,17 @@ export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expand
 export interface DsnRecipient {
   /** Lower-cased address that the report is about. */
   readonly finalRecipient: string;
-  /** Lower-cased address that the sender used, if reported. Forwarding changes the final address. */
+  /**
+   * Lower-cased address to which the email was sent, if reported. It differs from the final address if the email was
+   * forwarded.
+   */
   readonly originalRecipient: string | null;
   readonly action: DsnAction;
   /** RFC 3463 status, such as `5.1.1`. Taken from the diagnostic text if the report has only a generic status. */
   readonly status: string | null;
   readonly diagnosticCode: string | null;
   readonly remoteMta: string | null;
-  /** Cause of the refusal, set if the action is `failed`. The bounce type follows from it. */
+  /** Cause of the refusal, from which the bounce type follows. Null unless the action is `failed`. */
   readonly refusal: Refusal | null;
   readonly bounceType: BounceType | null;
 }
@@ -40,8 +43,8 @@ const BOUNCE_NAMES =
   /mail[- ]?deliver|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
 
 /**
- * Returns true if the author is a mail system, by address or name. A person at a postmaster's address replies with
- * "Re:" and does not copy an SMTP envelope.
+ * Returns true if the author is a mail system, by address or name. If the subject begins with "Re:", a person may have
+ * answered from such an address, so the text must also contain an SMTP envelope.
  */
 export function writtenByMailSystem(message: InboundMessage): boolean {
   if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject))

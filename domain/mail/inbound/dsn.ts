@@ -21,7 +21,7 @@ export function parseDsn(message: InboundMessage): DeliveryReport | null {
 }
 
 /**
- * Sets the refusal to `spam`, because KDDI marked it as one by the recipient's spam settings. The mark takes precedence
+ * Sets the refusal to `spam`, because KDDI reported that the recipient's spam settings caused it. This takes precedence
  * over the server's answer.
  */
 function filtered(report: DeliveryReport): DeliveryReport {
@@ -36,14 +36,14 @@ function readDsn(message: InboundMessage): DeliveryReport | null {
   const byMachine = fromMailSystem(message) || fromListManager(message) || announcesFailure(message);
   const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
   if (found !== null || message.rawBody === '' || !byMachine) return found;
-  // Searches the undecoded body too: wrong boundaries and types hide parts from a MIME parser that a person can still
-  // read.
+  // Searches the undecoded body too, because wrong boundaries or content types can hide parts from the MIME parser.
   const asItCame = { ...message, text: message.rawBody };
   return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
 }
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
-  // A forwarded bounce is not a report: its parts are inside a message of another type and author.
+  // A message that is no multipart/report, was not written by a mail system and announces no failure can only be a
+  // forwarded bounce.
   if (message.contentType !== 'multipart/report' && !fromMailSystem(message) && !announcesFailure(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
   const body = part?.body ?? inlineReport(message.text);
@@ -74,7 +74,7 @@ type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly
 
 function readRecipient(fields: Fields, returned: readonly string[]): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
-  // A final recipient without a domain, or in X.400 form, contains no usable address.
+  // A Final-Recipient field without a domain, or in X.400 form, contains no usable address.
   const named = ['final-recipient', 'x-actual-recipient'].map((name) => addressInField(fieldValue(fields, name)));
   const only = returned.length === 1 && fields.has('final-recipient') ? (returned[0] ?? null) : null;
   const final = named.find((address) => address !== null) ?? original ?? only;
@@ -115,7 +115,7 @@ function withRefusal(
 
 function readAction(value: string | null, status: string | null): DsnAction {
   const word = /^[a-z]+/.exec(value?.toLowerCase() ?? '')?.[0] ?? '';
-  // A refused message was not delivered, regardless of the reported action.
+  // A status of class 5 means that the message was not delivered, whatever action is reported.
   if (ACTIONS.has(word) && !(status?.startsWith('5') && word !== 'failed')) return word as DsnAction;
   if (status?.startsWith('2')) return 'delivered';
   return status?.startsWith('4') ? 'delayed' : 'failed';

@@ -76,8 +76,8 @@ export function addressesIn(text: string, limit = 50): string[] {
 }
 
 /**
- * Returns the address in a report field such as `rfc822; user@example.com`, `utf-8; user@b\x{FC}cher.example` (RFC
- * 6533) or `<user@example.com>`. The result is in canonical form, or null.
+ * Returns the address in a report field in canonical form, or null. Accepts `rfc822; user@example.com`, `utf-8;
+ * user@b\x{FC}cher.example` (RFC 6533) and `<user@example.com>`.
  */
 export function addressInField(value: string | null): string | null {
   if (value === null) return null;
@@ -90,7 +90,7 @@ export function addressInField(value: string | null): string | null {
   return addressesIn(plain, 1)[0] ?? null;
 }
 
-/** Headers by which programs mark a message as an automatic answer. */
+/** Headers that programs add to an automatic answer. */
 export const ANSWER_HEADERS = [
   'x-autoreply',
   'x-autorespond',

@@ -3,16 +3,16 @@ import { htmlToPlain } from './html-text.ts';
 import { unquotedHtml } from './html-words.ts';
 import { stripQuoted } from './quotes.ts';
 
-/** Form that contains the writer's words: the plain text, the HTML, or both with different words. */
+/** Part of a message that contains the writer's words: the plain text, the HTML, or both with different words. */
 export type Form = 'plain' | 'html' | 'both';
 
-/** Maximum length (characters) of a plain part that contains only a notice about the HTML part. */
+/** Maximum length (characters) of a plain text that may consist only of a notice about the HTML part. */
 const MAX_NOTICE = 600;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Chooses the form of a message to read. Normally both have the same content. Then the plain text is read, because it
- * marks quotes best. Some systems put only a notice, the first words or a style sheet into the plain text.
+ * Chooses the part of a message to read. Normally both parts have the same content, and the plain text is read, because
+ * it marks quotes best. Some systems put only a notice, the first words or a style sheet into the plain text.
  */
 export function formOf(plain: string, html: string | null): Form {
   if (html === null) return 'plain';
@@ -21,7 +21,7 @@ export function formOf(plain: string, html: string | null): Form {
   const inPlain = tokens(words);
   const inHtml = tokens(unquotedHtml(html));
   const lacking = [...inHtml].filter((token) => !inPlain.has(token)).length;
-  // A single word missing in the plain text may be a label that occurs only in the HTML.
+  // Ignores a single word that is missing in the plain text, because it may be a label that occurs only in the HTML.
   if (lacking === 0 || (lacking === 1 && inHtml.size > 3)) return 'plain';
   if (plain.length <= MAX_NOTICE && /(?<![\p{L}.])html(?!\p{L})/iu.test(plain)) return 'html';
   const all = tokens(htmlToPlain(html));

@@ -1,6 +1,6 @@
 import type { TextReader } from './charset.ts';
 
-/** Headers that contain words for people. */
+/** Headers whose value can contain encoded words. */
 const WORDS = /^(?:subject|from|to|cc|bcc|reply-to|sender)$/;
 /**
  * Consecutive encoded words (RFC 2047) of one charset and encoding. A character may begin in one word and end in the

@@ -9,10 +9,13 @@ import { setTokenizerMode } from '../raw-text.ts';
 /** Maximum length (characters) of the HTML source that is read. */
 export const MAX_HTML = 256 * 1024;
 const MAX_TEXT = 64 * 1024;
-/** Maximum number of open elements that are tracked. Deeper elements count as part of the innermost tracked element. */
+/**
+ * Maximum number of open elements that are tracked. Deeper elements are treated as part of the innermost tracked
+ * element.
+ */
 const MAX_DEPTH = 500;
 
-/** Number of text pieces, counted from the end, in which the introduction of a quote is searched for. */
+/** Number of the latest text pieces in which the introduction of a quote is searched. */
 const LAST_PARTS = 60;
 const LAST_CHARACTERS = 1200;
 /** Maximum number of indented blocks for which an introduction is searched. */
@@ -22,8 +25,8 @@ interface HtmlTextOptions {
   /** `keep` returns quotes as text. `mark` replaces each quote by one line `>`. */
   readonly quotes: 'keep' | 'mark';
   /**
-   * Returns true if a text ends in a line that introduces a quote. Only then is an indented block a quote; otherwise it
-   * is the writer's own.
+   * Returns true if a text ends in a line that introduces a quote. An indented block after such a line is a quote; any
+   * other is the writer's own text.
    */
   readonly introduces?: (text: string) => boolean;
   /** Called for every token and every closed element, to measure the work. */
@@ -68,17 +71,17 @@ const QUOTE_FROM_STYLE = /border(?:-top)?:\s?(?:none;\s?border-top:\s?)?solid #(
 const QUOTE_CUES =
   /<blockquote|gmail_quote|gmail_attr|moz-cite-prefix|yahoo_quoted|protonmail_quote|tutanota_quote|divRplyFwdMsg|appendonsend|stopSpelling|border-top:\s?solid #(?:e1e1e1|b5c4df)|OLK_SRC_BODY_SECTION|mail-editor-reference/i;
 
-/** Styles of an element that is not displayed, as senders write them for the preview line of an email. */
+/** Matches styles that hide an element. Senders use them for the preview line of an email. */
 const HIDING_STYLE =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0?\.?0*\s*(?:!|;|$))/i;
 /** Style of an element without height or width. Its text is hidden if {@link CUT_OFF} matches too. */
 const EMPTY_BOX = /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*0(?:\.0*)?[a-z%]*\s*(?:!|;|$)/i;
 const CUT_OFF = /(?:^|;)\s*overflow\s*:\s*hidden/i;
 const FONT_SIZE = /(?:^|;)\s*font-size\s*:\s*([\d.]*)([a-z%]*)/i;
-/** Maximum font size (pixels or points) that counts as unreadable. */
+/** Maximum font size (pixels or points) of text that is treated as hidden. */
 const UNREADABLE = 1;
 
-/** Returns true if an HTML body marks its own quotes. */
+/** Returns true if an HTML body marks its quotes, for example by known classes or ids. */
 export function hasQuoteMarks(html: string): boolean {
   return QUOTE_CUES.test(html.slice(0, MAX_HTML));
 }
@@ -95,15 +98,15 @@ export function htmlToPlain(
   const open: { name: string; hides: boolean; isReadable: boolean }[] = [];
   const counts = new Map<string, number>();
   let hidden = 0;
-  /** False inside an element whose font is too small to read. A nested element may set its own font size. */
+  /** False inside an element whose font is too small to read. A nested element may set a larger font. */
   let isReadable = true;
   let cut = false;
   let isInterleaved = false;
   let looks = 0;
 
   /**
-   * Returns true if an introduction precedes the quote, or any earlier quote: in a reply written between the parts of a
-   * quote, the later parts have no introduction.
+   * Returns true if an introduction precedes this quote or an earlier one. In a reply written between the parts of a
+   * quote, only the first part has an introduction.
    */
   const isIntroduced = (): boolean => {
     if (!introduces) return true;
@@ -140,7 +143,7 @@ export function htmlToPlain(
   const endTag = (name: string): void => {
     onStep?.();
     if ((counts.get(name) ?? 0) > 0) {
-      // Every element is opened and closed once, so the total work stays linear.
+      // Closes all remaining elements. Every element is opened and closed once, so the total work stays linear.
       for (let last = open.pop(); last; last = open.pop()) {
         onStep?.();
         counts.set(last.name, (counts.get(last.name) ?? 1) - 1);
@@ -173,8 +176,8 @@ export function htmlToPlain(
 }
 
 /**
- * Returns the role of an element in a quote: `element` is the quote itself, `from` starts a quote up to the end. A
- * `blockquote` alone is no proof of a quote, because mail programs also indent with it.
+ * Returns the role of an element in a quote: `element` is itself a quote, and after `from` all content is quoted. A
+ * `blockquote` alone is no proof of a quote, because mail programs also use it for indentation.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';
@@ -197,7 +200,10 @@ function attributeOf({ attrs }: Token.TagToken, wanted: string): string | undefi
   return attrs.find(({ name }) => name === wanted)?.value;
 }
 
-/** Returns true if an element and all its content are not displayed. Style sheets are not read. */
+/**
+ * Returns true if the attributes or the inline style of an element hide the element and its content. Style sheets are
+ * not read.
+ */
 function isHidden(token: Token.TagToken, style: string): boolean {
   if (attributeOf(token, 'hidden') !== undefined) return true;
   return HIDING_STYLE.test(style) || (EMPTY_BOX.test(style) && CUT_OFF.test(style));
@@ -215,7 +221,10 @@ function hasReadableFont(style: string, isAround: boolean): boolean {
   return Number(size) > (/^rem$/i.test(unit) ? 0 : UNREADABLE);
 }
 
-/** Collects text laid out as in a browser: runs of white space become one space, blocks begin on a new line. */
+/**
+ * Creates a writer that collects text in the layout of a browser: white space becomes one space, and blocks begin on a
+ * new line.
+ */
 function createWriter() {
   const parts: string[] = [];
   let length = 0;

@@ -4,7 +4,10 @@ import { fold } from './fold.ts';
 /** Possible meanings of a reply, as the API names them. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
-/** Kinds of replies, finer than intents, in the order of their shortcut keys in the inbox, each with its intent. */
+/**
+ * Kinds of replies, each with its intent. Several kinds can have one intent. The order is that of their shortcut keys
+ * in the inbox.
+ */
 export const INTENT_OF_KIND = {
   positive: 'positive',
   negative: 'negative',
@@ -45,26 +48,30 @@ interface Span {
 }
 
 /**
- * Probability of an opt-out above which it is applied at once (`SURE`), and above which a person must decide (`DOUBT`).
+ * Probability of an opt-out above which the opt-out is applied at once (`SURE`), and above which a person must decide
+ * (`DOUBT`).
  */
 export const SURE = 0.82;
 export const DOUBT = 0.12;
-/** Probability of an opt-out above which a question counts as a request, if no other sentence shows interest. */
+/** Probability of an opt-out above which a question is treated as an opt-out, if no other sentence shows interest. */
 const SURE_OF_QUESTION = 0.92;
 const INTEREST = 0.7;
 const MOST_SENTENCES = 6;
-/** Probabilities above which a reply without other signs of a machine counts as automatic, and as an away note. */
+/**
+ * Probabilities above which a reply is classified as automatic, or as an away message, without machine headers or other
+ * signs.
+ */
 const SURELY_AUTOMATIC = 0.6;
 const SURELY_AWAY = 0.5;
 /** Confidence below which the intent is `neutral`. */
 const PLAIN = 0.4;
 /**
- * Confidence below which an opt-out that is not applied at once has the intent `neutral`. It is no refusal until a
- * person has decided.
+ * Confidence below which the intent is `neutral` for an opt-out that is not applied at once, because a person must
+ * still decide.
  */
 const PLAIN_OPT_OUT = 0.6;
 const MAX_READ = 16 * 1024;
-/** Characters of words. Excludes Chinese and Japanese, which have no spaces between words. */
+/** Matches a letter or digit of a script with spaces between words, so not of Chinese and Japanese. */
 const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
 /**
  * Whole replies that request an opt-out with the words that subscribers of mailing lists use. Matched against folded
@@ -85,9 +92,9 @@ const COURTESIES = /(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= 
 /**
  * Classifies a reply by the trained model (`domain/mail/reading`), based on the reply's own words (see `replyText`).
  *
- * Keywords of the workspace take precedence over the model. They match whole words, ignoring case and diacritics. The
- * side with more matches wins, and a tie is negative, because mistaking a refusal for interest is the worse error. An
- * opt-out request is always negative.
+ * Keywords of the workspace take precedence over the model. They match whole words, ignoring case and diacritics. If
+ * more positive than negative keywords match, the reply is positive. A tie is negative, because mistaking a refusal for
+ * interest is the worse error. An opt-out request is always negative.
  * @param read the model's result for the words, if the caller already has it
  */
 export function replyIntent(
@@ -153,7 +160,7 @@ function modelIntent(
   { kind, confidence, spoken }: ReadReply,
   isDoubtfulQuestion: boolean,
 ): Pick<IntentVerdict, 'intent' | 'confidence'> {
-  // A question that may be an opt-out must be answered by a person.
+  // Gives a question that may be an opt-out the intent `question`, because a person must answer it.
   if (kind === 'opt_out' && isDoubtfulQuestion) return { intent: 'question', confidence: PLAIN };
   const isMachine =
     (kind === 'automatic' && confidence >= SURELY_AUTOMATIC) || (kind === 'out_of_office' && confidence >= SURELY_AWAY);

@@ -53,8 +53,8 @@ const MOVED = anyOf(
 );
 
 /**
- * Returns true if a message without machine headers is still an automatic notice: a short text with phrases of
- * programs, or a short text from a no-reply address.
+ * Returns true if a message without machine headers is nevertheless an automatic notice. Such a notice is short, and
+ * has phrases of programs or comes from a no-reply address.
  * @param hasLeft returns true if a folded sentence states that somebody has left
  */
 export function isMachineNotice(
@@ -68,8 +68,8 @@ export function isMachineNotice(
   if (/[?？]/.test(words)) return false;
   const text = fold(words);
   if ([GIVEN_UP, BY_ITSELF, HELD, MOVED].some((notice) => notice.test(text))) return true;
-  // People write about themselves as "I". So a program wrote a sentence which states that the sender, by name, has
-  // left.
+  // A sentence that names the sender and says that this person has left was written by a program, because people write
+  // "I".
   const names = fold(message.fromName).match(/\p{L}{3,}/gu) ?? [];
   return text.split(/[.!\n。]/).some((sentence) => names.some((name) => sentence.includes(name)) && hasLeft(sentence));
 }

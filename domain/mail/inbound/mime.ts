@@ -12,7 +12,7 @@ interface MimePart {
   readonly content: Buffer;
 }
 
-/** A message in decoded parts. `text` and `html` each join all parts of that type. */
+/** A message with decoded parts. `text` and `html` each contain all parts of their type, joined. */
 export interface MimeMessage {
   readonly headers: Headers;
   readonly headerLines: HeaderLines;
@@ -22,8 +22,8 @@ export interface MimeMessage {
 }
 
 /**
- * Parses MIME. Keeps the bytes of texts undecoded until all charset information of the message is known, whereas the
- * parser would decode each text by its own label.
+ * Parses MIME. Decodes texts only after all charset information of the message is known. The MIME parser alone would
+ * decode each text by its own label.
  * @throws Error when the message has more parts than the parser accepts
  */
 export async function parseMime(raw: Buffer): Promise<MimeMessage> {
@@ -80,7 +80,7 @@ class ByteKeepingParser extends Parser {
   constructor(read: TextReader, raw: Buffer) {
     super({
       keepDeliveryStatus: true,
-      // Keeps returned and forwarded messages as whole parts. Otherwise their words would count as the sender's own.
+      // Keeps returned and forwarded messages as whole parts, so that their words are not taken for the sender's own.
       ignoreEmbedded: true,
       skipHtmlToText: true,
       skipTextToHtml: true,
@@ -97,7 +97,7 @@ class ByteKeepingParser extends Parser {
     if (!/^text\//i.test(made.contentType || '')) return made;
     made.label = made.charset;
     made.flow = flow;
-    // Decodes one character per byte.
+    // Makes the decoder return one character per byte, so that the bytes can be decoded later.
     made.charset = 'binary';
     return made;
   }

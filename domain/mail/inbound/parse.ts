@@ -19,7 +19,7 @@ const MAX_FILES = 25;
 const MAX_FILE_NAME = 200;
 /**
  * Maximum number of lines read of a message. 16 MiB of base64 have less than half as many lines. The MIME parser stores
- * each line separately, and short lines with a hundred times their size.
+ * each line separately, and a short line takes a hundred times its size.
  */
 const MAX_LINES = 500_000;
 
@@ -70,7 +70,7 @@ export interface InboundFile {
   readonly bytes: Buffer;
 }
 
-/** Facts of an incoming message needed for classification. Plain data, bounded in size. */
+/** Content of an incoming message that the classification needs. Every field is bounded in size. */
 export interface InboundMessage {
   /** Message-ID in the normalised form `<local@host>`, like all message ids of this interface. */
   readonly messageId: string | null;
@@ -81,7 +81,7 @@ export interface InboundMessage {
   readonly from: string | null;
   /** Addresses of all authors. If From has no address, the Reply-To addresses. */
   readonly authors: readonly string[];
-  /** Addresses in Reply-To and Sender, and the author that a mailing list replaced. */
+  /** Addresses in Reply-To and Sender, and the original author whose address a mailing list replaced in From. */
   readonly relatedAddresses: readonly string[];
   readonly fromName: string;
   readonly to: readonly string[];
@@ -113,9 +113,9 @@ export interface InboundMessage {
 }
 
 /**
- * Parses a raw message (RFC 5322 and MIME, any charset) into bounded facts for classification. Reads only the first 16
- * MiB, and of these the first 500,000 lines. If the MIME parser refuses the body (for example because of thousands of
- * parts), only the header block is parsed. Never throws on any bytes.
+ * Parses a raw message (RFC 5322 and MIME, any charset) into an {@link InboundMessage} for classification. Reads only
+ * the first 16 MiB, and of these the first 500,000 lines. If the MIME parser refuses the body (for example because of
+ * thousands of parts), only the header block is parsed. Never throws on any bytes.
  */
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
   // The parser is loaded on demand: most processes read no mail, and loading it takes a tenth of their start time.
@@ -140,7 +140,10 @@ function firstLines(raw: Buffer): Buffer {
   return raw.subarray(0, end);
 }
 
-/** Returns true for a multipart message without usable boundaries, which some mail systems and archives produce. */
+/**
+ * Returns true for a multipart message whose parts the parser could not find. Some mail systems and archives write
+ * wrong boundaries.
+ */
 function isEmptyMultipart({ text, html, reports, files }: InboundMessage): boolean {
   return text.trim() === '' && html === null && reports.length === 0 && files.length === 0;
 }
@@ -158,7 +161,7 @@ function bodyAsText(raw: Buffer): string {
 function headerBlock(raw: Buffer): Buffer {
   const head = raw.subarray(0, MAX_REPORT_PART);
   const end = [head.indexOf('\r\n\r\n'), head.indexOf('\n\n')].filter((at) => at >= 0);
-  // Drops the content type together with the body it describes, because it made the parser fail.
+  // Removes the body and renames its Content-Type header, because they made the parser fail.
   const lines = head.subarray(0, end.length > 0 ? Math.min(...end) : head.length).toString('latin1');
   return Buffer.from(`${lines.replace(/^content-type\s*:/gim, 'X-Original-Content-Type:')}\r\n\r\n`, 'latin1');
 }
@@ -272,8 +275,8 @@ function returnPath(value: string | undefined): string | null {
 }
 
 /**
- * Parses RFC 5322 dates and other dates with an explicit offset. Without an offset the point in time is unknown, so the
- * result is null.
+ * Parses RFC 5322 dates and other dates with an explicit offset. Returns null for a date without an offset, because its
+ * point in time is unknown.
  */
 function parseDate(value: string | undefined): Date | null {
   if (value === undefined) return null;

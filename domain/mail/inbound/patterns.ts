@@ -1,6 +1,5 @@
 /**
- * Joins alternatives into one regular expression. Each alternative is itself a pattern, possibly with further
- * alternatives.
+ * Joins alternatives into one regular expression. Each alternative is the source of a regular expression.
  * @param before pattern that precedes every alternative
  * @param after pattern that follows every alternative
  */

@@ -1,9 +1,9 @@
 import type { RefusalReason } from './refusal-words.ts';
 
 /**
- * Meaning of a provider's answer, independent of the reporting system and the answered command. These servers look up
- * the recipient at RCPT, so their statements about the address are reliable. Some providers use their own codes.
- * Sources are the providers' postmaster pages and known answers of their servers.
+ * Meaning of a known answer of a provider's server, independent of the reporting system and of the SMTP command. Such
+ * servers look up the recipient at RCPT, so their statements about the address are reliable. Sources are the providers'
+ * postmaster pages and known answers of their servers.
  */
 interface ProviderAnswer {
   /** Pattern for the name of the answering server, or for the recipient's domain. */

@@ -5,10 +5,10 @@ import type { InboundMessage } from './parse.ts';
 import { bounceTypeOf, refusalFor } from './refusal.ts';
 import { readRefusal } from './report-words.ts';
 
-/** A notification of Amazon SES, as its notification service emails it. */
+/** A notification of Amazon SES, as emailed by Amazon's notification service (SNS). */
 interface SesNotice {
   notificationType?: unknown;
-  /** Replaces `notificationType` in published events and has the same values. */
+  /** Has the values of `notificationType`, which it replaces in published events. */
   eventType?: unknown;
   bounce?: { bounceType?: unknown; bounceSubType?: unknown; bouncedRecipients?: unknown };
   complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
@@ -56,8 +56,8 @@ export function parseProviderNotice(message: InboundMessage): ProviderNotice | n
 }
 
 /**
- * Returns the Message-ID that we set, and the ids that SES creates. The domain of an SES id contains the region, except
- * for the first region.
+ * Returns the Message-ID that we set, and the Message-IDs that SES may have set. Their domain contains the AWS region,
+ * except for the first region.
  */
 function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNullable<SesNotice['mail']>): string[] {
   const stated = (Array.isArray(headers) ? headers : []).flatMap((header: { name?: unknown; value?: unknown } | null) =>
@@ -72,7 +72,7 @@ function messageIdsOf({ messageId, sourceArn, commonHeaders, headers }: NonNulla
 function noticeIn(raw: string): SesNotice | null {
   // Sendmail breaks lines of more than 990 characters, and marks the break with an exclamation mark.
   const text = raw.replace(/!\r?\n[ \t]/g, '');
-  // Mail systems wrap the long line and begin the next line with a space.
+  // Joins lines that mail systems have wrapped. A continuation line begins with a space.
   const outer =
     parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/(?<!\s)\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));
   const inner = typeof outer?.Message === 'string' ? parsed(outer.Message) : outer;
@@ -119,8 +119,8 @@ function addressesOf(list: unknown): Reported[] {
 }
 
 /**
- * Builds the result of a bounced recipient. Without a status and text of the server, as for addresses on the
- * suppression list of SES, the bounce type of SES decides.
+ * Builds the result of a bounced recipient. Uses the bounce type of SES if the notification has no status and text of a
+ * server, as for addresses on the suppression list of SES.
  */
 function failed(
   { address, status, diagnostic }: Reported,

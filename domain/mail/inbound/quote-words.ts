@@ -29,7 +29,7 @@ export const INTRODUCTION_START = anyOf(
   String.raw`(?:[\s.,年/月-]|$)`,
 );
 
-/** Separator lines before another message. */
+/** Separator lines above a quoted or forwarded message, such as "Original Message". */
 export const ORIGINAL_MARKER = anyOf(
   [
     String.raw`original (?:message|appointment)|reply message|forwarded message|forwarded by\b.{0,100}|begin forwarded message`,
@@ -82,7 +82,7 @@ export const DISTINCTIVE_LABEL = anyOf(
   AFTER_LABEL,
 );
 
-/** Phrases such as "you wrote" and "schrieb ich", which people write. Programs name the author instead. */
+/** Phrases such as "you wrote" and "schrieb ich". Only people write them; programs write the author's name. */
 export const PERSONAL = anyOf(
   [
     String.raw`(?:we|i|he|she|they|who|it)(?: \w{2,10})? (?:wrote|writes)|schrieb (?:ich|er|sie|es|man)|(?:il|elle|on|qui) a écrit|escribió (?:usted|él|ella)|(?:usted|él|ella|que) escribió|(?:lei|lui|che) ha scritto|(?:você|ele|ela|que) escreveu`,
@@ -99,10 +99,12 @@ export const ATTRIBUTION_LINE =
 
 /** Names of phones and mail programs in the line that they add below a text. */
 const DEVICE = String.raw`(?:\S{0,20}(?:iphone|ipad|ipod|android|blackberry|galaxy|huawei|xiaomi|pixel|xperia|outlook|yahoo|gmail|proton|windows|typeapp|boxer|tutanota|gmx|web\.de|t-online|telekom|seznam|rambler|mail for\b|mail[ -]?app|mail\.(?:ru|de|com)|smart(?:ph|f)on|\bphone|iphon|handy\b|mobil|móvil|cellul|celular|tablet|telef[oó]n|téléphone|telefoon|puhelim|laitteesta|aplikac|яндекс|почты|телефон|смартфон|планшет|мобільн|мобильн))`;
-/** Up to three words between the line's beginning and the device name. */
+/** Matches up to three words before the device name. */
 const FEW = String.raw`(?:[^\s.,!?;:]{1,20}\s){0,3}?`;
 
-/** Lines that phones and programs add below the text. "Sent by courier" is not such a line. */
+/**
+ * Lines that phones and mail programs add below a text, such as "Sent from my phone". Does not match "Sent by courier".
+ */
 export const DEVICE_LINE = anyOf(
   [
     String.raw`sent from (?:my\b|(?:the |an? |aol |samsung )?${DEVICE})|sent (?:with|via|using) ${FEW}${DEVICE}|get outlook for\b|von (?:meinem|meiner|mein) \S{1,30}(?: \S{1,20}){0,3} gesendet|gesendet (?:von|mit|über) ${FEW}${DEVICE}|diese nachricht wurde von meinem\b`,
@@ -115,7 +117,10 @@ export const DEVICE_LINE = anyOf(
   String.raw`^\s{0,4}`,
 );
 
-/** Text that may follow a device name in such a line, such as an apology for typing errors. */
+/**
+ * Text that may follow the device name in a line such as "Sent from my phone", for example an apology for typing
+ * errors.
+ */
 export const EXCUSE =
   /excuse|pardon|apolog|typo|brevity|brief|short|spelling|entschuldig|tippfehler|kürze|désolé|fautes|disculp|errores|scus|errori|desculp|erros|excuses|fouten|https?:|<http|aka\.ms/i;
 

@@ -23,13 +23,13 @@ const FULL_DATE =
 /** Day, month and time without a year: "Feb 24 at 10:19". */
 const DAY_AND_TIME =
   /(?:\p{L}{3,12}\.?\s\d{1,2}|\d{1,2}\.?\s(?:de\s)?\p{L}{3,12}\.?|\d{1,2}[./]\d{1,2}\.?),?\s(?:\p{L}{1,4}\s){0,2}\d{1,2}[:.]\d{2}/u;
-/** Words that may stand alone on the first line of an introduction: "On Monday,". */
+/** Words that may be alone on the first line of a quote's introduction, such as "On Monday,". */
 const LEAD_IN = /^(?:w dniu|il giorno|\p{L}{1,4})?\s?\p{L}{2,13}[.,]{0,2}$/iu;
 /** Line above a quote that consists of a date and an author, without a verb. */
 const DATED_AUTHOR = /^\d{2,4}[./-]\d{1,2}[./-]\d{1,4}\s.{0,200}<[^<>\s]{1,200}@[^<>\s]{1,200}>$/;
-/** Positions within a line at which an introduction may begin after the writer's words. */
+/** Places within a line where the introduction of a quote may begin after the writer's words. */
 const BEGINNING = /(?:\s*-{2,12}\s*|\s+)(?=(?:on|am|le|el|il|em|op|den|dne|på)\s)/gi;
-/** Matches "As Ann wrote", which is part of a sentence and no introduction. */
+/** Matches "As Ann wrote", which is part of a sentence and does not introduce a quote. */
 const AS_SAID = /^(?:as|like|since|because|when|what|wie|was|comme|como|come|zoals|som|kuten|jak|как|як)\s/i;
 /** Maximum number of wrapped lines of an introduction such as "On … wrote:". */
 const INTRODUCTION_LINES = 4;
@@ -39,11 +39,11 @@ const MAX_LINE = 400;
 const MAX_LINES = 4000;
 const MAX_DEVICE_LINE = 100;
 const MAX_SIGNATURE_LINES = 12;
-/** A line of several words, not a name, that announces a list. */
+/** Matches a line of several words that ends with a colon and announces a list. A name does not match. */
 const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
-/** Matches ">10 pallets" and ">= €5", but not ">1. the first point". */
+/** Matches a comparison such as ">10 pallets" or ">= €5", but not the quoted line ">1. the first point". */
 const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
-/** Matches ">>> our site <<<". */
+/** Matches a decorated line such as ">>> our site <<<", which is no quote. */
 const DECORATED = /^\s*>.{0,300}<\s*$/;
 /** Maximum number of lines in a list that a person marks with `>`. */
 const MAX_TYPED_LIST = 10;
@@ -52,12 +52,11 @@ const FORWARDED =
   /forward|message|mail|nachricht|weiterg|transf|reenvi|mensaje|inoltr|messaggio|encaminh|mensagem|bericht|besked|meddelan|melding|viesti|wiadomo|zpráv|üzenet|сообщ|повідомл|письм|лист|ileti|mesaj|メッセージ|メール|邮件|郵件/i;
 
 /**
- * Removes quoted text and signatures from a plain text reply: top-posted, bottom-posted or answered in between. Lines
- * that start with `>` and the introduction above them are removed anywhere. The reply ends at a program's introduction
- * without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or a signature's `-- `.
- * Lines of uncertain origin are kept, because a removed line of the writer would be lost. Repetitions of our emails are
- * removed later by comparing their text. The result is never longer than the input, and the work is linear in its
- * length.
+ * Removes quoted text and signatures from a plain text reply, whether the writer's words are above, below or between
+ * the quotes. Removes lines that start with `>`, and the introduction above them. Everything is removed after an
+ * introduction without `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule, or a
+ * signature delimiter (`-- `). Keeps a line if its author is uncertain. Repetitions of our emails are removed later by
+ * comparing their text. The result is never longer than the input, and the work is linear in its length.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
@@ -67,7 +66,7 @@ export function stripQuoted(text: string): string {
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim().slice(0, MAX_LINE);
     const isQuoted = isQuoteLine(line) && !typed.has(at);
-    // A quote may follow a signature, and after the quote the writer may continue.
+    // A quote ends the signature, because the writer may continue after the quote.
     inSignature = isSignature(lines, at) || (inSignature && !isQuoted);
     if (isQuoted || isDeviceLine(lines, at, line) || isBrokenLink(lines, at)) continue;
     if (ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
@@ -102,8 +101,8 @@ function isQuoteLine(line: string): boolean {
 }
 
 /**
- * Returns the lines whose leading `>` was typed by a person. These are comparisons (">10 pallets"), or all marked lines
- * of a message if a line such as "We need:" precedes them.
+ * Returns the lines that start with a `>` typed by a person. Such lines are comparisons (">10 pallets"), or a list
+ * below a line such as "We need:".
  */
 function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   const marked = lines.flatMap((line, at) => (isQuoteLine(line.trim()) ? [at] : []));
@@ -151,12 +150,13 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     if (line === '' || isQuoteLine(line) || joined.length > MAX_LINE) return null;
     const before = taken.join(' ');
     if (count === 2 && !INTRODUCTION_START.test(before) && !/<[^<>\s]+@/.test(before)) return null;
-    // The first of several lines must contain a part of the date, the author, or words such as "On Monday,".
+    // If the introduction has several lines, the first must contain a digit, an address, or words such as "On Monday,".
     if (count === 2 && !/[\d@]/.test(before) && !LEAD_IN.test(before)) return null;
     taken.push(line);
     if (isRuled && count === 1 && WROTE_AT_END.test(line)) return { length: 1, generated: DATED.test(line) };
     if (count === 1 && DATED_AUTHOR.test(line)) return { length: 1, generated: false };
-    // Some programs omit the colon. Such a line must end in a verb after date and address.
+    // Some programs omit the colon at the end. Then the line must contain a date and an address, and end in a verb such
+    // as "wrote".
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
       : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
@@ -190,7 +190,8 @@ function wordsBefore(line: string): string {
 }
 
 /**
- * Returns true if only the last lines form the introduction of a quote, so that the lines above are the writer's words.
+ * Returns true if the introduction of a quote begins after the first of these lines. The lines above it are the
+ * writer's words.
  */
 function isPrecededByOwn(lines: readonly string[]): boolean {
   return lines.some((_, at) => {
@@ -245,8 +246,8 @@ function isDeviceLine(lines: readonly string[], at: number, line: string): boole
 }
 
 /**
- * Returns true for a signature delimiter (RFC 3676). A delimiter without its space counts only if few lines follow and
- * no sentence precedes it.
+ * Returns true for a signature delimiter (RFC 3676). A delimiter without its trailing space is accepted only if few
+ * lines follow and no sentence precedes it.
  */
 function isSignature(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
@@ -262,8 +263,8 @@ function isSignature(lines: readonly string[], at: number): boolean {
 }
 
 /**
- * Returns true if a line below a delimiter continues the reply: a question, or a long line of words. Names, titles,
- * numbers, links and legal notices make a signature.
+ * Returns true if a line below a signature delimiter continues the reply, because it is a question or a long line of
+ * words. Returns false for names, titles, numbers, links and legal notices.
  */
 function isSentence(line: string): boolean {
   if (
@@ -273,7 +274,7 @@ function isSentence(line: string): boolean {
   return /[?？]$/.test(line) || line.split(/\s+/, 7).length > 6;
 }
 
-/** A header block label followed by a date. */
+/** Matches a label at the start of a line, such as `Sent:`, followed by a date. */
 const DATE_LABELLED =
   /^[\s>*_]{0,4}[\p{L} ]{2,20}\s?[:：]\*{0,2}\s?.{0,40}(?:\d{4}|\d{1,2}[.:]\d{2}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)/iu;
 

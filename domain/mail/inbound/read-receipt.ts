@@ -23,9 +23,9 @@ const MAX_WORDS = 90;
 const MAX_SENTENCE_WORDS = 25;
 
 /**
- * Returns true if a plain text message reports that our message was displayed. It detects the name of a receipt, or
- * Exchange's forms in any language with one to three words before our subject. Exchange writes one sentence with date
- * and time, or several lines: a heading, our three headers (to, subject, sent), and a line with a date.
+ * Returns true if a plain text message reports that our message was displayed. It detects the name of a receipt, and
+ * the receipts of Exchange in any language, with one to three words before our subject. Exchange writes one sentence
+ * with date and time, or a heading, our three headers (to, subject, sent) and a line with a date.
  * @param subjects subjects that we sent
  */
 export function isReadReceipt(message: InboundMessage, subjects: readonly string[]): boolean {

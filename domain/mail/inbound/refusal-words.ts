@@ -1,8 +1,8 @@
 import { anyOf } from './patterns.ts';
 
 /**
- * This file contains the words with which servers refuse an email, by cause. They match lower-case text without
- * addresses and links, which contain unrelated words.
+ * This file contains the words with which servers refuse an email, by cause. They are matched against lower-case text
+ * without addresses and links, which may contain such words by chance.
  */
 
 /** Cause of a refusal, finer than its class. */
@@ -187,14 +187,17 @@ const REFUSES_ALL_MAIL = anyOf(
   'i',
 );
 /**
- * Words which say that the sender's domain accepts no mail. They differ only slightly from those about the recipient's
- * domain.
+ * Matches an answer that says that the sender's domain accepts no mail. Answers about the recipient's domain are worded
+ * similarly.
  */
 const NO_WAY_BACK = /(?:sender|return|reverse-path|from|originator)[^.\n]{0,40}null ?mx/i;
-/** Words about one mailbox that temporarily accepts no mail, unlike a system that never does. */
+/**
+ * Matches an answer that says that one mailbox temporarily accepts no mail. A system that never accepts mail does not
+ * match.
+ */
 const SWITCHED_OFF =
   /(?:mail ?box|account|user|inbox)(?: is| has been| was| are)? (?:currently |temporarily )?(?:disabled|suspended|inactive|deactivated|locked|frozen)/i;
-/** Words about the directory of the recipient's own system, which spam filters do not use. */
+/** Words about the user directory of the recipient's own system. Spam filters do not use these words. */
 const NOT_IN_DIRECTORY = anyOf(
   [
     String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no [^.\n]{1,80} in name directory|no se encuentra en el directorio|pertori[^.\n]{0,4} dans l['’]annuaire|(?:mail\.local|vdeliver): [^.\n]{0,60}(?:invalid mailbox path|unknown|user missing home directory)|invalid or unknown (?:virtual|base) user|cannot find system user|mailbox does ?n['’]t exist: `,

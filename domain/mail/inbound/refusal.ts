@@ -1,6 +1,6 @@
 /**
  * This file determines the cause of a refused email. Every refusal (an SMTP answer, a delivery report, a failed
- * connection) is sorted into one of five classes. Only for the first class is the address not used again.
+ * connection) gets one of five classes. Only after a refusal of the first class is the address not used again.
  */
 
 import { RELAY, WORDS, type RefusalReason } from './refusal-words.ts';
@@ -46,7 +46,7 @@ export interface Refusal {
 const MAX_WORDS = 4000;
 
 /**
- * Yahoo's words for an address that does not exist. Yahoo's answer has no status and comes only after the message was
+ * Yahoo's words for an address that does not exist. Yahoo's answer has no status and arrives only after the message was
  * sent.
  */
 const PROVIDER_VERDICT = /this user does ?n[o'’]t have an? [\w.-]+ account/;
@@ -77,14 +77,14 @@ const CLASS_OF: Readonly<Record<RefusalReason, RefusalClass>> = {
 };
 
 /**
- * Statuses whose meaning is independent of the text (RFC 3463, the registry of RFC 5248, and documented statuses of
- * Microsoft and Google). The status class, 4 or 5, does not matter.
+ * Statuses that determine the cause whatever the text says, in class 4 and class 5. Sources are RFC 3463, the registry
+ * of RFC 5248, and the documentation of Microsoft and Google.
  */
 const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.2\.2$/, 'full'],
   [/^[45]\.2\.12[12]$/, 'slow'],
   [/^[45]\.(?:2\.3|3\.4)$/, 'size'],
-  // At Exchange Online the recipient limit is exceeded, at Google the daily limit.
+  // Exceeded limits: the recipient limit at Exchange Online, the daily limit at Google.
   [/^[45]\.(?:1\.90|4\.5|7\.233)$/, 'rate_limit'],
   [/^[45]\.1\.[789]$/, 'sender_refused'],
   [/^[45]\.7\.(?:8|9|11|30|5[37]|13[456]|139)$/, 'authentication'],
@@ -101,7 +101,7 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.6\.\d+$/, 'policy'],
 ];
 
-/** Statuses which state that the address itself is at fault. */
+/** Statuses which state that the recipient's address is wrong or does not exist. */
 const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.1', 'unknown_user'],
   ['5.1.2', 'unknown_domain'],
@@ -114,8 +114,8 @@ const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
 ]);
 
 /**
- * "System not accepting network messages": RFC 3463 lists shutdown, load and maintenance, also in class 5. The text
- * also fits a host that never accepts mail, but such a host has its own reply codes (521, 556).
+ * "System not accepting network messages": RFC 3463 lists shutdown, load and maintenance, also in class 5. The same
+ * status could mean a host that never accepts mail, but such a host has its own reply codes (521, 556).
  */
 const CLOSED = /^[45]\.3\.2$/;
 
@@ -131,10 +131,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address counts as nonexistent only if the status says so, or the text does in
- * answer to RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in answer
- * to the message itself comes from filters, and a status of class 4 is not final; neither ends the use of an address.
- * Unreadable answers count as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address is classified as nonexistent only if the status says so, or the text of
+ * an answer to RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in
+ * answer to the message itself comes from filters, and a status of class 4 is not final, so the address is still used.
+ * An answer without a known cause is treated as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));
@@ -150,13 +150,13 @@ export function namesCause(words: string): boolean {
   return causeIn(readable(words)) !== null;
 }
 
-/** Returns `full` or `disabled` if the text says so about an existing mailbox, else null. */
+/** Returns `full` or `disabled` if the text says that an existing mailbox is full or disabled, otherwise null. */
 export function obstacleIn(words: string): 'full' | 'disabled' | null {
   const said = causeIn(readable(words));
   return said === 'full' || said === 'disabled' ? said : null;
 }
 
-/** Returns `hard` only for an address that does not exist. */
+/** Returns `hard` for an address that does not exist, and `soft` for any other refusal. */
 export function bounceTypeOf(refusal: Refusal): BounceType {
   return refusal.class === 'recipient_gone' ? 'hard' : 'soft';
 }
@@ -170,7 +170,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
     return 'system';
   const plain = PLAIN_STATUS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? null;
   if (isTemporary(status, code)) {
-    // The server gave the same answer until the sender's queue expired, so the address is at fault.
+    // The server repeated this temporary answer until the sender's queue gave up, so the address does not exist.
     if (quoted && status === '4.1.1' && isGone) return said;
     if (said !== null && !isGone) return said;
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
@@ -178,8 +178,8 @@ function reasonOf(evidence: Evidence): RefusalReason {
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
   if (named !== null) {
     if (RELAY.test(text)) return 'configuration';
-    // sendmail reports 5.1.1 for any 550 answer to RCPT. So the status counts only if the answering server itself sent
-    // it.
+    // sendmail reports 5.1.1 for any 550 answer to RCPT, so the status is trusted only if the answering server itself
+    // sent it.
     return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   if (isNeverCode(code)) return isGone || said === null ? 'refuses_all_mail' : said;
@@ -196,7 +196,7 @@ function reasonOf(evidence: Evidence): RefusalReason {
   // The reporting system found no server of the domain in the DNS, so no server was contacted.
   if (status === '5.4.4' && (/domain look-?up failed/.test(text) || (code === null && said === null)))
     return 'unknown_domain';
-  // Exchange Online answers RCPT this way if its directory does not contain the address.
+  // Exchange Online gives this answer to RCPT if its directory does not contain the address.
   if (status === '5.4.1' && stage !== 'data' && /access denied/.test(text)) return 'unknown_user';
   if (plain !== null && !(isGone && stage === 'rcpt') && said !== 'not_in_directory') return plain;
   if (isGone) return isConfirmed(said, text, { status, stage, quoted }) ? said : 'unconfirmed';
@@ -212,7 +212,7 @@ function isNeverCode(code: number | null): boolean {
   return code === 521 || code === 556;
 }
 
-/** Returns true if evidence besides the text indicates that the address does not exist. */
+/** Returns true if the status or the answered command confirms that the address does not exist. */
 function isConfirmed(
   said: RefusalReason,
   text: string,
@@ -220,7 +220,7 @@ function isConfirmed(
 ): boolean {
   if (PROVIDER_VERDICT.test(text) && (quoted || /delivery error|\b55\d\b/.test(text))) return true;
   if (stage === 'mail') return false;
-  // A relay can report such a domain after any command.
+  // A server can report that a domain is unknown or accepts no mail in answer to any command.
   if (said === 'unknown_domain' || said === 'refuses_all_mail') return true;
   if (stage === 'data') return false;
   if (said !== 'unknown_user') return true;
@@ -246,7 +246,10 @@ function isTemporary(status: string | null, code: number | null): boolean {
   return code !== null ? code < 500 : (status?.startsWith('4') ?? false);
 }
 
-/** Returns a text on one line, without link paths and addresses, which may contain words such as "spam" by chance. */
+/**
+ * Returns a text on one line, without addresses and link paths, because they may contain words such as "spam" by
+ * chance.
+ */
 function readable(words: string): string {
   return words
     .slice(0, MAX_WORDS)

@@ -54,7 +54,7 @@ export function sectionFor(address: string, all: readonly string[], prose: strin
   return prose.slice(start, Math.min(prose.length, start + MAX_SECTION, ...ends));
 }
 
-/** Returns a text without the sentences in which a mail system lists only possible causes. */
+/** Removes the sentences in which a mail system only lists possible causes. */
 function certain(words: string): string {
   return words.replace(
     /[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi,
@@ -62,7 +62,10 @@ function certain(words: string): string {
   );
 }
 
-/** Mobile carriers that answer "user unknown" also if the person filters by sender (KDDI, NTT Docomo, SoftBank). */
+/**
+ * Domains of mobile carriers that answer "user unknown" even if the recipient only blocks the sender (KDDI, NTT Docomo,
+ * SoftBank).
+ */
 const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.ne\.jp$|@(?:au\.com|i\.softbank\.jp)$/;
 
 /** Content of a report about one recipient. */
@@ -100,7 +103,7 @@ function hostsOf(recipient: string, stated: readonly (string | null)[], text: st
 
 /**
  * Determines the cause of one recipient's refusal from the most informative text. Prefers the diagnostic, then the
- * prose section about the recipient, then all of the prose. Often only the prose names the stage.
+ * prose section about the recipient, then all of the prose. Often only the prose names the answered command.
  */
 export function readRefusal(report: ReportedRefusal): Refusal {
   const { recipient, reported, diagnostic, section, prose, hosts = [] } = report;
@@ -116,7 +119,7 @@ export function readRefusal(report: ReportedRefusal): Refusal {
   const read = classifyRefusal({
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
-    // The answer to RCPT is only inferred from the pipelined commands, and a security status contradicts it.
+    // That RCPT was answered is only inferred from pipelined commands, and a security status contradicts it.
     stage: stage === 'rcpt' && isPipelined(seen) && status?.startsWith('5.7.') === true ? null : stage,
     words,
     statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,

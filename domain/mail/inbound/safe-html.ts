@@ -1,7 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import { MAX_HTML } from './html-text.ts';
 
-/** Maximum nesting of elements. Deeper elements are removed, to bound the work; no mail program writes them. */
+/** Maximum nesting of elements. Deeper elements, which no mail program writes, are removed to bound the work. */
 const MAX_NESTING = 100;
 /** Maximum length (characters) of a kept image URL. */
 const MAX_ADDRESS = 2_000;
@@ -70,7 +70,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
   },
 };
 
-/** Returns true for the width or height of a tracking pixel. */
+/** Returns true if a width or height is that of a tracking pixel. */
 function isPixel(size: string | undefined): boolean {
   return size !== undefined && /^\s*[01](px)?\s*$/i.test(size);
 }

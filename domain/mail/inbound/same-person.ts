@@ -9,10 +9,10 @@ interface Recipient {
   readonly lastName: string;
 }
 
-/** The writer of a message, as named by its headers. */
+/** Header values of a message that identify its writer. */
 export type WrittenBy = Pick<InboundMessage, 'authors' | 'relatedAddresses' | 'fromName'>;
 
-/** Number of lines at the end of a message in which people sign. */
+/** Number of lines at the end of a message in which the writer's name is searched. */
 const SIGN_OFF_LINES = 4;
 const ROLES =
   /^(?:info|office|contact|kontakt|hello|hallo|mail|sales|support|help|service|admin|team|post|kundenservice|reception|billing|hr|jobs|marketing|press|welcome|enquiries|inquiries)$/;
@@ -36,7 +36,10 @@ export function isSamePerson(recipient: Recipient, message: WrittenBy, words: st
   return given.length > 0 && signsAs(words, given, whole);
 }
 
-/** Returns true for the same local part at a related domain, or the same local part of two names at any domain. */
+/**
+ * Returns true if two addresses have the same local part and related domains. The domains may differ if the local part
+ * consists of two names.
+ */
 function isOtherAddress(address: string, email: string): boolean {
   const [local = '', domain = ''] = email.split('@');
   const [otherLocal = '', otherDomain = ''] = address.split('@');

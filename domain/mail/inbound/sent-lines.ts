@@ -1,16 +1,18 @@
 import { fold } from './fold.ts';
 
-/** Minimum length (characters, folded) of a text that can be recognized as copied from our email. */
+/** Minimum length (characters after folding) of a text that is recognized as copied from our email. */
 const MIN_MATCH = 16;
 /** Variant of {@link MIN_MATCH} for scripts without spaces, whose characters carry more information. */
 const MIN_DENSE_MATCH = 6;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Minimum length (characters, folded) of the end of a wrapped line that can be recognized as ours. */
+/**
+ * Minimum length (characters after folding) of the end of a wrapped line that is recognized as copied from our email.
+ */
 const MIN_PART = 8;
 const MAX_SENT = 64 * 1024;
 
 /**
- * Removes the lines of a reply that repeat our emails: text, footer and links, at any place and with any wrapping. A
+ * Removes the lines of a reply that repeat text, footer or links of our emails, at any place and with any wrapping. A
  * short line ("Best,") is removed only directly after lines of our email, and a greeting only directly before them,
  * because a person may write the same words.
  * @param sent texts of our emails to this person, with footer and signature
@@ -58,8 +60,8 @@ function isLinkOnly(line: string): boolean {
 }
 
 /**
- * Returns the letters and digits of a text, folded, without links. Wrapping, quoting and link tracking do not change
- * the result.
+ * Returns the folded letters and digits of a text without links. The result is the same however a mail program wraps or
+ * quotes the text.
  */
 function words(text: string): string {
   return fold(text.replace(/<?https?:\/\/[^\s>]+>?/g, ' '))

@@ -8,8 +8,8 @@ const MAX_READ = 4000;
 const ANSWERED_STATUS = /(?<![\d.])([245])\d\d[\s-]{1,3}\(?#?(\1\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
 /**
- * Returns the most informative RFC 3463 status: the one after the server's reply code, else the reported one. If the
- * reported status is generic (`x.0.0`), prefers a precise status in the text. A bare SMTP reply code gives `5.0.0` or
+ * Returns the most informative RFC 3463 status: the one after the server's reply code, otherwise the reported one. If
+ * that is generic (`x.0.0`), returns a precise status in the text. For a bare SMTP reply code, returns `5.0.0` or
  * `4.0.0`.
  */
 export function bestStatus(reported: string | null, words: string): string | null {
@@ -31,7 +31,7 @@ export function replyCode(words: string): number | null {
   return code === undefined ? null : Number(code);
 }
 
-/** Forms in which mail systems name the answered command. */
+/** Patterns of the texts by which mail systems name the SMTP command that was answered. */
 const STAGES: readonly (readonly [Stage, RegExp])[] = [
   [
     'rcpt',
@@ -52,8 +52,8 @@ const STAGES: readonly (readonly [Stage, RegExp])[] = [
 ];
 
 /**
- * Returns true if the text follows a refusal of all recipients with pipelining (RFC 2920), where the answers to RCPT
- * arrive after DATA was sent.
+ * Returns true for a text that servers send if they have refused all recipients in a pipelined session. With pipelining
+ * (RFC 2920) the answers to RCPT arrive after DATA was sent.
  */
 export function isPipelined(words: string): boolean {
   return /no valid recipients|need rcpt/i.test(words.slice(0, MAX_READ));
@@ -87,7 +87,7 @@ export function answerIn(prose: string): string {
       prose.slice(0, MAX_READ),
     )?.[1];
   const own = answer?.split(/\n(?:Giving up on|I'm not going to|Learn more|The message|\S+@)/)[0] ?? '';
-  // sendmail writes this about a failed program. The program's own message precedes it.
+  // sendmail adds this text after the message of a program that failed.
   return /\.\.\. service unavailable\s*$/i.test(own) ? '' : own;
 }
 

@@ -50,7 +50,7 @@ export interface MessageCampaign {
   readonly unsubscribeHeader: boolean;
   readonly cc?: readonly string[];
   readonly bcc?: readonly string[];
-  /** Set if UTM tracking is on. */
+  /** UTM settings. Absent if UTM tracking is off. */
   readonly utm?: UtmSettings;
 }
 
@@ -71,7 +71,7 @@ export interface MessageInput {
   readonly sendId: string;
   readonly sender: MessageSender;
   readonly contact: MessageContact;
-  /** Values captured by earlier steps, by output key. */
+  /** Values stored by earlier steps of the campaign, by output key. */
   readonly app: Readonly<Record<string, unknown>>;
   readonly step: MessageStep;
   readonly campaign: MessageCampaign;
@@ -115,8 +115,8 @@ export interface BuiltMessage {
  * tracks links, and adds the threading headers.
  *
  * There is an HTML part if the step has HTML, or if opens or clicks are tracked. With `textOnly` the message has no
- * HTML part, and tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Authoring
- * faults are returned in `errors`.
+ * HTML part, and tracking is off. Without a plain text in the step, the plain part is derived from the HTML. Faults in
+ * the author's texts are returned in `errors`.
  * @throws {TypeError} when the sender's address has no domain or `oneClickUrl` is not a URL
  */
 export function buildMessage(input: MessageInput): BuiltMessage {
@@ -226,14 +226,14 @@ function assembleParts(
     { plain: rendered.plain, html: rendered.html },
     { plain: sender.signaturePlain?.trim() || undefined, html: sender.signatureHtml?.trim() || undefined },
   ];
-  // Rewrites the links of the HTML before converting it to text: in plain text, words may directly adjoin a URL.
+  // Rewrites the links of the HTML before converting it to text, because words may directly follow a URL in plain text.
   const [body = '', signature = ''] = written.map(({ plain, html }) =>
     sendsHtml || plain === undefined ? rewriteHtml(html ?? plainToHtml(plain ?? '')) : '',
   );
   const texts = written.map(({ plain }, index) =>
     plain === undefined ? toText(index === 0 ? body : signature) : rewriteText(plain.trimEnd()),
   );
-  // Appended after the rewriting, so that the footer's own link is not rewritten.
+  // Signature, footer and pixel are added after links are rewritten, so that the opt-out link is not rewritten.
   const endings = [signature, footer.html, trackOpens ? trackingPixel(urls.pixelUrl) : ''].filter(
     (part) => part !== '',
   );
@@ -253,7 +253,7 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/** Checks that a text is exactly one bare address, without a display name, a list, or another recipient. */
+/** Checks that a text is exactly one address without a display name. Adds an error otherwise. */
 export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {

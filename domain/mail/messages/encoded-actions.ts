@@ -14,7 +14,7 @@ export function decodeActions(source: string): string {
     return source;
   return source.replace(ACTION, (whole, open: string, body: string) => {
     const isUrl = open.startsWith('%');
-    // Quoted text stays unchanged, because the author wrote it so: an editor that encodes blanks encodes quotes too.
+    // Keeps an action with quotes as it is, because an editor that encodes blanks would have encoded the quotes too.
     if (!isUrl && open === '{{' && (/["`]/.test(body) || !body.includes('%'))) return whole;
     try {
       return `{{${decodeURIComponent(isUrl ? body.replaceAll('+', ' ') : body)}}}`;

@@ -11,7 +11,7 @@ export interface UnsubscribeSettings {
   readonly link_text?: string;
 }
 
-/** The opt-out footer as plain text and HTML. Both are empty without an opt-out. */
+/** The opt-out footer as plain text and HTML. Both are empty if the mode is `off`. */
 interface Footer {
   readonly text: string;
   readonly html: string;

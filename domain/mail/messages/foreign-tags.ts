@@ -68,7 +68,7 @@ const OWNER =
 /** Example of Heron's syntax in messages to the author: the field for the first name. */
 const EXAMPLE = '{{.FirstName}}';
 
-/** Finds merge tags of other tools in a source. An email would show them literally. */
+/** Finds merge tags of other tools in a source. They would appear literally in the email. */
 export function foreignTags(source: string, { html }: { html: boolean }): TemplateError[] {
   if (source.length > MAX_SOURCE_LENGTH) return [];
   const copy = withoutOwnSyntax(source, html);
@@ -90,7 +90,7 @@ export function foreignTags(source: string, { html }: { html: boolean }): Templa
 }
 
 /**
- * Returns the source with its actions blanked out, and in HTML also styles, scripts and comments. Positions stay the
+ * Replaces the actions of a source by blanks, and in HTML also styles, scripts and comments. All positions stay the
  * same.
  */
 function withoutOwnSyntax(source: string, html: boolean): string {

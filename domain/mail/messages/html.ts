@@ -102,7 +102,7 @@ export function appendToBody(html: string, fragment: string): string {
   return html.slice(0, position) + fragment + html.slice(position);
 }
 
-/** Returns the HTML of the invisible image whose request records an open. */
+/** Returns the HTML of the tracking pixel, an invisible image whose request is recorded as an open. */
 export function trackingPixel(url: string): string {
   const style = 'display:block;width:1px;height:1px;border:0';
   return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="${style}">`;

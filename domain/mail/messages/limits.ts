@@ -3,12 +3,16 @@
 /** Maximum length of a subject or body. A longer text is reported and not rendered. */
 export const MAX_SOURCE_LENGTH = 256 * 1024;
 
-/** Maximum length of the output of one rendering. Values can be repeated, so a limit on the source is not enough. */
+/**
+ * Maximum length of the output of one rendering. A limit on the source is not enough, because a value can be long and
+ * can be printed often.
+ */
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
 /**
  * Maximum work units of one rendering: about one unit per character that is read, changed or printed, more for
- * expensive functions. A usual email needs some thousands. The whole budget takes about a tenth of a second.
+ * expensive functions. A usual email needs some thousands. Rendering with the whole budget takes about a tenth of a
+ * second.
  */
 export const MAX_RENDER_WORK = 2_000_000;
 

@@ -41,9 +41,7 @@ interface LinkRewriter {
 export function createLinkRewriter({ utm, tracking }: LinkTreatment): LinkRewriter {
   const nameContent = createContentNamer();
   const links: TrackedLink[] = [];
-  /**
-   * New URLs of links in the HTML, by original URL. An entry is removed when the same link in the plain text uses it.
-   */
+  /** New URLs of links in the HTML, by original URL. A URL is removed when the same link in the plain text gets it. */
   const unmatched = new Map<string, string[]>();
   /** Original URLs, by new URL. */
   const originals = new Map<string, string>();

@@ -6,7 +6,7 @@ import { expandSpintax, maskSpintax } from './spintax.ts';
 import type { Template, TemplateError } from './template-parser.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
-/** A field of a step that an author writes. */
+/** Text field of a campaign step, which an author writes. */
 export type MessageField = 'subject' | 'body_plain' | 'body_html';
 
 /** A fault of one field. Line and column are counted from 1, in the text after spintax expansion. */
@@ -49,7 +49,7 @@ export function renderField(field: MessageField, source: string, values: object,
 
 /**
  * Returns the faults and field references of an authored source, over all spintax options and without a recipient.
- * Campaign validation compares them with custom fields and earlier `.App` keys (campaign_variable_missing).
+ * Campaign validation checks if the referenced custom fields and `.App` keys exist (campaign_variable_missing).
  */
 export function inspectSource(field: MessageField, source: string): Pick<Template, 'errors' | 'references'> {
   const html = field === 'body_html';

@@ -2,8 +2,8 @@ import { headerText } from './text.ts';
 import { limitReferences, withoutReplyPrefix } from './threading.ts';
 
 /**
- * Domain of generated ids for messages without their own Message-ID. These ids must not appear in headers, because no
- * mail program knows them.
+ * Domain of generated ids for messages without their own Message-ID. An id of this domain must not be written into
+ * headers, because no other mail program knows it.
  */
 const MADE_UP = '@no-message-id.invalid>';
 
@@ -16,8 +16,7 @@ interface ReplyHeaders {
 }
 
 /**
- * Returns the headers of an answer. Its References are those of the answered message, followed by the id of that
- * message.
+ * Returns the headers of an answer. References contains the answered message's References, followed by its Message-ID.
  */
 export function replyHeaders(answered: {
   message_id: string;
@@ -31,8 +30,8 @@ export function replyHeaders(answered: {
 }
 
 /**
- * Returns the subject of an answer. If the written subject is empty or that of the conversation, returns the answered
- * subject with one `Re: `, else the written subject.
+ * Returns the subject of an answer: the written subject, or `Re: ` and the answered subject if nothing or the same
+ * subject was written.
  */
 export function replySubject(written: string | undefined, answered: string): string {
   const own = withoutReplyPrefix(written ?? '');

@@ -1,6 +1,6 @@
 /**
  * Phrases that receivers' content filters are known to penalise, in English like most cold emails. `high` phrases
- * promise money, create pressure or deceive; the others are advertising language. They match whole words, ignoring
+ * promise money, create pressure or deceive; the others are advertising language. Phrases match whole words, ignoring
  * case.
  */
 export const SPAM_PHRASES: readonly { phrase: string; high: boolean }[] = [
@@ -84,7 +84,7 @@ export const SPAM_PHRASES: readonly { phrase: string; high: boolean }[] = [
   ].map((phrase) => ({ phrase, high: false })),
 ];
 
-/** Services that hide the target of a link. Receivers distrust them. */
+/** Hosts of link shorteners, which hide the target of a link. Content filters distrust them. */
 export const LINK_SHORTENERS: ReadonlySet<string> = new Set([
   'bit.ly',
   'buff.ly',

@@ -11,7 +11,7 @@ export interface ScoredCopy {
   readonly subject?: string;
   readonly bodyPlain?: string;
   readonly bodyHtml?: string;
-  /** True for a reply within a conversation: it needs no own subject, and "Re:" does not deceive. */
+  /** True for a reply within a conversation. It needs no own subject, and its "Re:" is not misleading. */
   readonly isReply?: boolean;
 }
 
@@ -69,10 +69,10 @@ interface Text {
 type Check = (text: Text) => ScoreIssue[];
 
 /**
- * Scores an email's text like a content filter: 100 minus the points of every issue. Uses rules, not a model: phrases,
- * capitals, exclamation marks, links, images against text, length, hidden and active markup. Checks all spintax
- * options; a merge field counts as one word. Excludes the opt-out footer and the signature. Reads at most 64 KiB of
- * each field.
+ * Scores an email's text as a content filter would: 100 minus the points of every issue. The rules concern phrases,
+ * capitals, exclamation marks, links, the ratio of images to text, length, and hidden or active markup. Checks all
+ * spintax options; a merge field is treated as one word. Excludes the opt-out footer and the signature. Reads at most
+ * 64 KiB of each field.
  */
 export function scoreContent(copy: ScoredCopy): ContentScore {
   const html = maskSpintax((copy.bodyHtml ?? '').slice(0, MAX_SCORED_LENGTH), { html: true });
@@ -275,7 +275,7 @@ function phrasePattern(phrases: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, 'giu');
 }
 
-/** Returns the positions at which a pattern matches, up to the number beyond which the score no longer changes. */
+/** Returns the positions at which a pattern matches, at most as many as change the score. */
 function spansIn(field: ScoreSpan['field'], source: string, pattern: RegExp): ScoreSpan[] {
   const spans: ScoreSpan[] = [];
   for (const match of source.matchAll(pattern)) {

@@ -6,7 +6,7 @@ import { MAX_CACHED_LENGTH, MAX_NESTING, MAX_SOURCE_LENGTH } from './limits.ts';
 type Part = string | Group;
 
 interface Group {
-  /** Ordinal of the group in its source. Part of the seed, so that groups choose independently. */
+  /** Number of the group in its source. It is part of the seed, so that each group chooses its option independently. */
   readonly ordinal: number;
   readonly options: readonly (readonly Part[])[];
 }
@@ -18,8 +18,8 @@ interface Spintax {
 }
 
 /**
- * A group whose closing brace has not been read yet. Only a group with a bar is spintax, which the parser learns at the
- * end of the group.
+ * A group whose closing brace has not been read yet. The parser knows only at the closing brace if the group contains a
+ * bar and is spintax.
  */
 interface OpenGroup {
   readonly opening: number;
@@ -55,8 +55,8 @@ export function expandSpintax(source: string, seed: string, { html = false }: { 
 }
 
 /**
- * Blanks out the spintax syntax of a source and keeps every option at its position. The check of merge fields parses
- * the result, so that it sees the fields of all options.
+ * Replaces the spintax syntax of a source by blanks and keeps every option at its position. The check of merge fields
+ * parses the result and so finds the fields of all options.
  */
 export function maskSpintax(source: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;
@@ -104,7 +104,7 @@ function parseSource(source: string, { html }: { html: boolean }): Spintax {
         index = actionEnd;
         continue;
       }
-      // Treats a source with very deep nesting as text, which avoids deep recursion.
+      // Treats a source with very deep nesting as plain text, to avoid deep recursion.
       if (stack.length > MAX_NESTING) return { parts: [source], syntax: [] };
       flushText(index);
       stack.push({ opening: index, options: [[]], bars: [], inner: [] });
@@ -154,7 +154,7 @@ function closeGroup(group: OpenGroup, outer: OpenGroup, place: { closing: number
   return isGroup;
 }
 
-/** Converts an apparent group back to text. The groups inside it stay groups. */
+/** Converts a group without a bar back to text. The groups inside it stay groups. */
 function restoreBraces(group: OpenGroup, outer: OpenGroup, closing: '}' | ''): void {
   const target = outer.options.at(-1)!;
   target.push('{');
@@ -202,7 +202,7 @@ function hashText(text: string): number {
   return hash;
 }
 
-/** The finalizer of MurmurHash3: spreads neighbouring seeds over all 32 bits. */
+/** Applies the finalizer of MurmurHash3, which spreads similar seeds over all 32 bits. */
 function mix(seed: number): number {
   let hash = seed | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

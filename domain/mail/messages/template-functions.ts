@@ -8,8 +8,8 @@ interface TemplateFunction {
   readonly minArgs: number;
   readonly maxArgs: number;
   /**
-   * Returns true for an argument that may be missing without leaving a gap in the text, because it is only tested or
-   * has a default.
+   * Returns true if the argument at `index` may be missing without leaving a gap in the text, because it is only tested
+   * or has a default.
    */
   readonly covers: (index: number, count: number) => boolean;
   readonly call: (args: readonly Traced[]) => Traced;
@@ -32,8 +32,8 @@ function isBlank(value: unknown): boolean {
 }
 
 /**
- * Returns true if a value counts as true in Go templates: false, zero, empty text, empty lists, empty objects and
- * missing values count as false.
+ * Returns true if Go templates treat a value as true. They treat false, zero, empty texts, empty lists, empty objects
+ * and missing values as false.
  */
 export function isTruthy(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) {
@@ -55,7 +55,7 @@ export function printValue(value: unknown): string | undefined {
   return String(value as Scalar);
 }
 
-/** Returns the number of characters of a printed value. Does not print lists. */
+/** Returns the number of characters of a printed value, without printing lists. */
 export function printedLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (!Array.isArray(value)) return 1;
@@ -110,8 +110,8 @@ export function* characters(text: string): Generator<string> {
   while (at < text.length) {
     const segments = Array.from(graphemes.segment(text.slice(at, at + window)), ({ segment }) => segment);
     const isLast = at + window >= text.length;
-    // The last character of a window may continue in the next window. A character that fills a whole window needs a
-    // larger window.
+    // The last character of a window may continue in the next window. If one character fills the whole window, the
+    // window is enlarged.
     if (!isLast && segments.length === 1) {
       window *= 2;
       continue;

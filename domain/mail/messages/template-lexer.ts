@@ -26,7 +26,7 @@ export class TemplateSyntaxError extends Error {
 
 /**
  * Splits a source into text and actions, drops comments and applies the trim markers `{{- ` and ` -}}`. A `{{` that
- * opens no action is returned as `broken`.
+ * opens no valid action is returned as a segment of kind `broken`.
  */
 export function splitSegments(source: string): Segment[] {
   const segments: Segment[] = [];
@@ -44,7 +44,7 @@ export function splitSegments(source: string): Segment[] {
   while (open >= 0) {
     const end = findActionEnd(source, open);
     if (end < 0) {
-      // `{{{.Name}}`: the first brace is text, and the action opens at the second.
+      // In `{{{.Name}}` the first brace is text, and the action opens at the second brace.
       if (findActionEnd(source, open + 1) >= 0) {
         open += 1;
         continue;

@@ -11,7 +11,7 @@ export interface TemplateError {
   readonly column: number;
 }
 
-/** A use of one field. */
+/** A use of one field in a template. */
 interface TemplateReference {
   /** Path from the root: `['App', 'order', 'total']`. */
   readonly path: readonly string[];
@@ -32,7 +32,7 @@ export type TemplateNode =
   | { readonly kind: 'print'; readonly expression: Expression }
   | { readonly kind: 'if'; readonly clauses: readonly TemplateClause[] };
 
-/** One branch of an `{{if}}`. The `{{else}}` arm has no test. */
+/** One branch of an `{{if}}` block. The `{{else}}` branch has no test. */
 interface TemplateClause {
   readonly test: Expression | undefined;
   readonly body: readonly TemplateNode[];

@@ -10,8 +10,8 @@ import { valueInText } from './url-values.ts';
 interface RenderedTemplate {
   readonly text: string;
   /**
-   * Placeholders without a value or default (written `{{.Company}}`), or that could not be parsed and so remain in the
-   * text. Each reference is listed once.
+   * Placeholders such as `{{.Company}}` without a value or default, and those that could not be parsed and remain in
+   * the text. Each is listed once.
    */
   readonly unresolved: readonly string[];
   /** Set if rendering ended early at its length or work limit. Such a text must not be sent. */
@@ -35,8 +35,8 @@ export function parseTemplate(source: string, { html = false }: { html?: boolean
 }
 
 /**
- * Renders a parsed template. Missing, null and blank values, and objects, leave a gap and are reported as unresolved,
- * unless they have a default or are only tested. Only own properties are read, so prototypes are unreachable. With
+ * Renders a parsed template. A missing, null or blank value or an object leaves a gap and is reported as unresolved,
+ * unless it has a default or is only tested. Only own properties of values are read, never those of a prototype. With
  * `escapeHtml` all output of actions is HTML-escaped. With `encodeInUrls` values inside a URL of the text are
  * percent-encoded. Never throws.
  * @param options.budget budget shared by templates that are rendered together; defaults to a separate one
@@ -91,7 +91,7 @@ export function renderTemplate(
 export class WorkBudget {
   #left = MAX_RENDER_WORK;
   readonly #whole: WorkBudget | undefined;
-  /** Limit that was exceeded and ended the rendering; null if no limit was exceeded. */
+  /** Limit whose excess ended the rendering; null if no limit was exceeded. */
   exceeded: RenderedTemplate['exceeded'] = null;
 
   /** @param whole budget shared with other renderings, from which work is subtracted too */
@@ -100,7 +100,7 @@ export class WorkBudget {
   }
 
   /**
-   * Subtracts work units before the work is done.
+   * Subtracts work units from the budget. Call it before the work is done.
    * @returns false if a limit is exceeded; the caller must then skip the work
    */
   spend(units: number): boolean {

@@ -13,8 +13,8 @@ export interface FoundLink {
  */
 const CHARACTER = '(?:[!#-;=?-_a-~]|[^\\P{L}\\p{ASCII}]|[\\p{M}\\u00b7\\u200c\\u200d]|[^\\P{N}\\p{ASCII}])';
 /**
- * Text that may be a URL. In a list, the next URL may directly follow its separator. The length limit bounds the work
- * for hostile text.
+ * Text that may be a URL. In a list, the next URL may directly follow the comma, semicolon or bar. The length limit
+ * bounds the work for hostile text.
  */
 const CANDIDATE = new RegExp(`\\bhttps?://(?:(?![,;|]https?://)${CHARACTER}){1,8192}`, 'giu');
 /** Maximum number of characters that are searched backwards for the beginning of a URL. */
@@ -39,8 +39,8 @@ export function findTextLinks(text: string): FoundLink[] {
 }
 
 /**
- * Returns the unfinished URL at the end of a text, which any appended text would continue. Undefined if no URL begins
- * there.
+ * Returns the URL with which a text ends, so that appended text would become part of it. Undefined if the text does not
+ * end with a URL.
  */
 export function unfinishedUrl(text: string): string | undefined {
   let start = text.length;
@@ -49,7 +49,7 @@ export function unfinishedUrl(text: string): string | undefined {
   return last !== undefined && text.endsWith(last) && urlEnd(last, true) === last.length ? last : undefined;
 }
 
-/** Yields the parts of a text that may be URLs. The next part may begin where a URL ends. */
+/** Yields the parts of a text that may be URLs. The search continues directly after the end of each URL. */
 function* candidatesIn(text: string): Generator<{ candidate: string; start: number }> {
   const pattern = new RegExp(CANDIDATE);
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {

@@ -6,8 +6,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * Makes text safe for one header line: control characters and line separators become a space, runs of white space one
- * space. The result cannot end a header or start another.
+ * Makes text safe for one header line, so that it cannot end the header or start another. Control characters, line
+ * separators and white space become single spaces.
  */
 export function headerText(text: string): string {
   return text.replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim();

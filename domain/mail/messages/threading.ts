@@ -14,7 +14,7 @@ interface Threading {
   readonly subject: string;
   readonly inReplyTo?: string;
   readonly references?: string[];
-  /** State of the conversation after this message. */
+  /** State of the conversation after the message. */
   readonly conversation: Conversation;
 }
 
@@ -43,10 +43,9 @@ export function defaultThreadReply(stepSubject: string | null | undefined, conve
 }
 
 /**
- * Adds the threading headers of a message. With `threadReply` and an earlier message, it becomes a reply under the
- * conversation's subject with one `Re: `. Otherwise it starts a new conversation under its own subject. If its own
- * subject is empty, it gets the subject of the earlier email without the reply prefix, even if that email may not have
- * arrived.
+ * Returns the threading headers of a message. With `threadReply` and an earlier message, it is a reply whose subject is
+ * the conversation's with one `Re: `. Otherwise it starts a new conversation under its own subject. A message without a
+ * subject gets that of the earlier email without the reply prefix, even if the earlier email may not have arrived.
  */
 export function threadMessage(input: {
   readonly threadReply: boolean;

@@ -33,7 +33,7 @@ const INLINE = new Set([
 const SECTIONS = new Set(['thead', 'tbody', 'tfoot']);
 const NO_DATA = new Set(['table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 
-/** The author's URLs, by the URLs that replace them in the HTML. */
+/** The URLs that the author wrote, by the URLs that replace them in the HTML. */
 type OriginalUrls = ReadonlyMap<string, string>;
 
 /**
@@ -89,7 +89,7 @@ const formatTable: FormatCallback = (element, walk, builder, options) => {
 
 const convert: (html: string, originals: OriginalUrls) => string = compile({
   wordwrap: false,
-  // The converter recurses. Markup nested deeper than in any real email becomes an ellipsis.
+  // Limits the converter's recursion. Markup nested deeper than in any real email becomes an ellipsis.
   limits: { maxDepth: 200 },
   formatters: { emailLink: formatLink, emailImage: formatImage, emailTable: formatTable },
   selectors: [
@@ -105,7 +105,7 @@ const convert: (html: string, originals: OriginalUrls) => string = compile({
 
 /** Converts an HTML source to plain text, with the URL of each link after its label. */
 export function htmlToText(html: string, originals: OriginalUrls = new Map()): string {
-  // Separates a link from a word that directly follows it. In HTML, the end of the link separates them.
+  // Adds a space between a link and a word that directly follows it. In HTML, the end of the link separates them.
   return convert(html, originals)
     .replace(/(<https?:\/\/[^\s<>]+>)(?=[\p{L}\p{N}([{<"'“‘«])/gu, '$1 ')
     .trim();

@@ -3,7 +3,7 @@
  * `https://t.example.com`.
  */
 
-/** Returns the URL of a tracked link. `ticketId` is the unguessable id of its row in tracked_links. */
+/** Returns the URL of a tracked link. `ticketId` is the unguessable id of the link's row in tracked_links. */
 export function clickUrl(trackingBase: string, ticketId: string): string {
   return `${trackingBase}/c/${encodeURIComponent(ticketId)}`;
 }

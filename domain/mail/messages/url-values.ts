@@ -1,9 +1,9 @@
 import { unfinishedUrl } from './text-links.ts';
 
 /**
- * Returns a value as printed after a text. If the text ends inside a URL, characters that would end or change the URL
- * are percent-encoded. A parameter's value (`?name=`) is encoded completely. Elsewhere a value may contain several path
- * segments or parameters.
+ * Returns a value as it is printed after the text `before`. If that text ends inside a URL, percent-encodes characters
+ * of the value that would end or change the URL. After `?name=` the value is encoded completely. Elsewhere it may
+ * contain several path segments or parameters.
  */
 export function valueInText(value: string, before: string): string {
   const url = unfinishedUrl(before);

@@ -33,7 +33,7 @@ export function resolveUtm(settings: UtmSettings, campaignName: string): UtmValu
 
 /**
  * Adds the UTM parameters to an http or https URL. Other URLs are returned unchanged. Parameters already in the URL
- * keep their values, and the rest of the URL (order, encoding, fragment) is kept byte for byte. Tagging twice changes
+ * keep their values, and the rest of the URL (order, encoding, fragment) is kept byte for byte. A second call changes
  * nothing.
  */
 export function tagUrl(url: string, utm: UtmValues, content: string): string {

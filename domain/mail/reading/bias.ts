@@ -8,8 +8,8 @@ interface CountedCorrection {
 }
 
 /**
- * Shift of the log-odds per correction, and its maximum: a workspace's corrections shift the model's result but do not
- * train the model.
+ * Shift of the log-odds per correction, and the maximum shift. A workspace's corrections shift the model's result but
+ * do not train the model.
  */
 const STEP = 0.25;
 const LARGEST = 1.5;

@@ -1,4 +1,4 @@
-/** A set of buckets of features. The buckets in the set are numbered in ascending order. */
+/** A set of hash buckets of features. The buckets in the set are numbered in ascending order. */
 export interface Buckets {
   /** One bit per possible bucket, which is 1 if the set contains the bucket. */
   bits: Uint32Array;

@@ -56,7 +56,7 @@ const ON_WEEKDAY: Readonly<Record<string, readonly [number, number, number]>> = 
   thanksgiving: [11, 4, 4],
   us_labor_day: [9, 1, 1],
 };
-/** Offsets of holidays from Easter Sunday, in days. */
+/** Days from Easter Sunday to each holiday; negative before Easter. */
 const FROM_EASTER: Readonly<Record<string, number>> = {
   carnival: -47,
   ash_wednesday: -46,
@@ -99,10 +99,10 @@ const LASTS: Readonly<Record<string, number>> = {
   spring_festival: 7,
   national_day: 7,
 };
-/** Number of days in which a day of another calendar recurs at least once. */
+/** Number of days within which a day of another calendar occurs at least once. */
 const LONGEST_YEAR = 390;
 
-/** Returns the day or period that a word names. */
+/** Returns the day or period named by a word such as "tomorrow" or "next week". */
 export function relativeDay(word: Relative, today: DateTime): DateTime | Period {
   switch (word) {
     case 'today':
@@ -139,7 +139,7 @@ export function periodOf(day: DateTime, unit: 'week' | 'month' | 'quarter' | 'ye
   return { first: day.startOf(unit), last: day.endOf(unit).startOf('day') };
 }
 
-/** Returns the current or next season that begins in a month. */
+/** Returns the current or next season whose first month is `month`. */
 export function seasonFrom(month: number, today: DateTime): Period {
   const periods = [today.year - 1, today.year, today.year + 1].map((year) => {
     const first = today.set({ year, month, day: 1 });
@@ -148,7 +148,7 @@ export function seasonFrom(month: number, today: DateTime): Period {
   return periods.find(({ last }) => last >= today)!;
 }
 
-/** Returns a quarter or half of the given year; without a year, its next occurrence that has not begun. */
+/** Returns a quarter or half of the given year. Without a year, returns the next one that has not begun. */
 export function yearPart(part: YearPart, today: DateTime, year?: number): Period {
   const months = part.startsWith('q') ? 3 : 6;
   const month = (Number(part[1]) - 1) * months + 1;
@@ -178,8 +178,8 @@ function holidayStart(name: string, language: string, today: DateTime): DateTime
   }
   const ofCalendar = OF_CALENDAR[name];
   if (ofCalendar) return nextInCalendar(ofCalendar, today);
-  // The new moon of autumn and the full moon of spring, for which the lunar calendars of China and India differ by a
-  // day.
+  // Diwali is at a new moon of autumn, Holi at a full moon of spring. They are computed from the Chinese calendar,
+  // which differs from the Indian one by a day.
   if (name === 'diwali') return nextMoon(today, { day: 1, from: [10, 15], to: [11, 14] })?.minus({ days: 1 }) ?? null;
   if (name === 'holi') return nextMoon(today, { day: 15, from: [2, 27], to: [3, 28] });
   const fixed = FIXED[name];
@@ -206,11 +206,11 @@ function inCalendar(calendar: string, day: DateTime): string {
       calendar,
       (format = new Intl.DateTimeFormat(`en-u-ca-${calendar}`, { month: 'numeric', day: 'numeric', timeZone: 'UTC' })),
     );
-  // A leap year has two months Adar, and the holidays are in the second.
+  // In the Hebrew calendar a leap year has two months Adar, and the holidays are in the second.
   return format.format(Date.UTC(day.year, day.month - 1, day.day)).replace(' II', '');
 }
 
-/** Cache of the days found for the latest date of arrival, because a text may name a holiday many times. */
+/** Cache of the days found for the last `today`, because a text may name a holiday many times. */
 let found = { today: '', days: new Map<string, DateTime | null>() };
 
 function nextDay(today: DateTime, key: string, is: (day: DateTime) => boolean): DateTime | null {
@@ -229,7 +229,7 @@ function nextInCalendar([calendar, wanted]: readonly [string, string], today: Da
   return nextDay(today, `${calendar} ${wanted}`, (day) => inCalendar(calendar, day) === wanted);
 }
 
-/** Returns the next day of a Chinese month within a part of the year. */
+/** Returns the next date in a part of the year that is a given day of a Chinese month. */
 function nextMoon(
   today: DateTime,
   { day, from, to }: { day: number; from: readonly [number, number]; to: readonly [number, number] },

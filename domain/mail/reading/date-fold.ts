@@ -2,7 +2,7 @@ const SAME_LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ł: 'l', đ: 
 const DASHES = /[‐‑‒–—―−]/;
 const APOSTROPHES = /[‘’ʼ´`]/;
 
-/** A text folded for dates. `places` maps each position to its position in the original text. */
+/** A text folded for the search for dates. `places` maps each position to its position in the original text. */
 interface Folded {
   text: string;
   places: number[];

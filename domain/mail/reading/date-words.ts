@@ -7,11 +7,11 @@ export interface DateFile {
   weekdays: string[][];
   seasons: Record<string, string[]>;
   holidays: Record<string, string[]>;
-  /** Words for the quarters and halves of a year. */
+  /** Names of the quarters and halves of a year. */
   parts?: Partial<Record<YearPart, string[]>>;
   units: Record<string, string[]>;
   numbers: Record<string, string[]>;
-  /** Words that contain a number and a unit, such as one word for two weeks. */
+  /** Single words that mean a number and a unit, such as "fortnight" for two weeks. */
   duals?: Record<string, [string, string]>;
   /** Phrases for a length of time, with `{n}` and `{unit}`. */
   in_n: string[];
@@ -54,14 +54,14 @@ export type YearPart = 'q1' | 'q2' | 'q3' | 'q4' | 'h1' | 'h2';
 export type Relative = (typeof RELATIVE)[number];
 export type Cue = (typeof CUES)[number];
 
-/** One meaning of a phrase in one language. */
+/** A meaning that a date phrase has in one language. */
 export type Sense =
   | { is: 'month' | 'weekday' | 'season'; value: number; isAbbreviation?: boolean }
   | { is: 'holiday'; value: string }
   | { is: 'part'; value: YearPart }
   | { is: 'relative'; value: Relative }
   | { is: 'cue'; value: Cue }
-  /** A part of a length of time. */
+  /** A unit or number within a length of time, such as "two weeks". */
   | { is: 'unit' | 'number'; value: string };
 
 /** A phrase of the language in a folded text. */
@@ -83,7 +83,8 @@ export const LANGUAGES_FILE = new URL('languages.json', import.meta.url);
 /** Matches the words of a folded text. */
 export const WORD_PATTERN = /[\p{L}\p{N}']+/gu;
 /**
- * Weight (characters) of a word that identifies a language, added to the characters of the language's date phrases.
+ * Weight (in characters) of a word that identifies a language. It is added to the number of characters in the
+ * language's date phrases.
  */
 const TELLING = 2;
 /** First months of the seasons in the northern hemisphere. */
@@ -91,7 +92,10 @@ const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn
 const LONGEST_PHRASE = 40;
 /** Maximum number of phrases read in a text. */
 const MAX_PHRASES = 60;
-/** Maximum length of an abbreviated name that counts only beside a number or another date word. */
+/**
+ * Maximum length (characters) of an abbreviated month or weekday. It is accepted only beside a number or another date
+ * word.
+ */
 const SHORT = 4;
 /** Scripts without spaces between words, and Korean, whose particles directly follow a word. */
 const NO_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -101,7 +105,7 @@ const WORD = /[\p{L}\p{N}]/u;
 const PREFIXED = /(?<![\p{L}\p{N}])[ובלמהשכوفبلكا]{1,3}$/u;
 let loaded: { files: ReadonlyMap<string, DateFile>; root: Node } | undefined;
 
-/** Reads the files on the first call. */
+/** Returns the date words of all languages. Reads the files on the first call. */
 function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
   if (loaded) return loaded;
   const root = emptyNode();
@@ -132,7 +136,7 @@ function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
 function isAbbreviation(name: string, names: readonly string[]): boolean {
   if (NO_SPACES.test(name) || HANGUL.test(name)) return false;
   const plain = name.replace(/\.$/, '');
-  // The first name of a list is never abbreviated, so a name of at least its length is not an abbreviation.
+  // The first name of each list is written in full, so a name of the same length or longer is no abbreviation.
   if (plain.length >= names[0]!.length) return false;
   return plain.length <= SHORT && names.some((other) => other.length > plain.length + 1 && other !== name);
 }
@@ -235,7 +239,7 @@ export function dateFile(language: string): DateFile {
 
 /**
  * Returns the order of a language's numeric dates, and a pattern for the text after the number of a day. The pattern is
- * sticky: it matches at its lastIndex.
+ * sticky, so it matches only at its `lastIndex`.
  */
 export function numericDates(language: string): { order: DateFile['order']; ordinal: RegExp } {
   const { order, ordinal } = dateFile(language);
@@ -249,8 +253,8 @@ const ordinals = new Map<string, RegExp>();
 let weeks: readonly string[] | undefined;
 
 /**
- * Returns the words that precede the number of a week, in all languages. A text with such a word often has no other
- * date word of the language.
+ * Returns the words that precede the number of a week, of all languages. A text with a week number often has no other
+ * word that shows its language.
  */
 export function weekWords(): readonly string[] {
   weeks ??= [

@@ -9,7 +9,10 @@ const MAX_WORD = 40;
 /** Sizes of n-grams: first of words with their boundaries, then of scripts without spaces between words. */
 const SPACED = { from: 2, to: 6 };
 const DENSE = { from: 1, to: 5 };
-/** Sizes of n-grams across the boundaries of words, and the part of the text (characters) that they are made from. */
+/**
+ * Sizes of n-grams that cross the boundaries of words, and the number of characters of the text from which they are
+ * made.
+ */
 const ACROSS = [6, 8];
 const ACROSS_READ = 600;
 /** Length (characters) of the word beginning that represents all forms of the word. */
@@ -28,14 +31,14 @@ const PAIRED = 200;
 const STARTING = [1, 2, 3, 4];
 
 const DENSE_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-/** A line break within a text of a script without spaces. */
+/** Matches a line break within a sentence of a script without spaces. */
 const WRAP =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])\r?\n(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
 /** Optional diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic. Indic and Thai marks are vowels and are kept. */
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g;
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{Script=Thai}]+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{M}\p{N}])+(?:'(?:(?![\p{Script=Han}\p{Script=Thai}])[\p{L}\p{M}])+)*|[?!;]/gu;
-/** Characters that are written in several ways. */
+/** Characters with several spellings, each with the spelling used for the model. */
 const SAME_LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   ł: 'l',
@@ -118,9 +121,9 @@ export function characterFeatures({ text }: Token): number[][] | undefined {
 }
 
 /**
- * Returns the distinct feature buckets of a text. They stand for words, consecutive words, and nearby word beginnings
- * in any order. N-grams of characters have buckets too, also across words, and pairs of characters in scripts without
- * spaces. So do the first word, the last word and the length.
+ * Returns the distinct feature buckets of a text. The features are words, consecutive words, nearby word beginnings in
+ * any order, and n-grams of characters, also across words. Further features are pairs of characters in scripts without
+ * spaces, the first and last word, and the length.
  * @param tokens words of the text ({@link tokensOf})
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array {
@@ -159,7 +162,7 @@ export function featuresOf(tokens: readonly Token[]): Int32Array {
   return Int32Array.from(found);
 }
 
-/** Returns the buckets of pairs of neighbouring characters that stand near each other. */
+/** Returns the buckets of features that combine two pairs of adjacent characters near each other. */
 function pairedCharacters(text: string): number[] {
   const found: number[] = [];
   const read = text.slice(0, PAIRED);
@@ -187,7 +190,10 @@ function acrossWords(tokens: readonly Token[]): number[] {
   });
 }
 
-/** Constants of the hash FNV-1a over UTF-16 code units. The result is mixed once more at the end. */
+/**
+ * Constants of the hash FNV-1a over UTF-16 code units. The result is mixed once more at the end, because similar texts
+ * have similar hashes.
+ */
 const START = 0x811c9dc5;
 const PRIME = 0x01000193;
 

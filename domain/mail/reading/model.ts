@@ -24,7 +24,10 @@ export type Label = (typeof LABELS)[number];
 /** Header of the model's file: JSON, preceded by its length (4 bytes, little endian). */
 interface ModelHeader {
   bits: number;
-  /** Divisor of the scores. It is chosen so that four of five results with a confidence of 0.8 are correct. */
+  /**
+   * Divisor of the scores before they become probabilities. It is chosen so that of the results with a confidence of
+   * 0.8, four of five are correct.
+   */
   temperature: number;
   bias: number[];
   /** Factor that converts the stored integers to weights, by label. */
@@ -32,8 +35,8 @@ interface ModelHeader {
 }
 
 /**
- * A linear classifier over hashed features: one weight (int8) per label, for each bucket with features from several
- * people. Other buckets have no weight, so a word unknown to the training is ignored.
+ * A linear classifier over hashed features, with one weight (int8) per label and bucket. Only buckets with training
+ * texts of several people have weights, so a word unknown to the training is ignored.
  */
 export interface Model extends ModelHeader {
   known: Buckets;
@@ -132,7 +135,7 @@ export function softmax(scores: Float64Array, temperature = 1): Float64Array {
   return scores;
 }
 
-/** Returns the folded words of a reading that contribute most to some labels, strongest first. */
+/** Returns the folded words of a text that contribute most to the given labels, strongest first. */
 export function decidingWords(
   { tokens }: Reading,
   labels: readonly Label[],

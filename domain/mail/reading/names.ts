@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** A person or office named by an answer: a better contact, or a stand-in. */
+/** A person or office that an answer names as the right contact or as a stand-in. */
 export interface NamedPerson {
   /** Name as in the text, without address. Null if the text contains only an address. */
   name: string | null;
@@ -35,7 +35,7 @@ const ADDRESS = /[^\s@<>()"',;:]{1,64}@[^\s@<>()"',;:]{1,100}\.[^\s@<>()"'.,;:]{
 const TOKEN =
   /[^\s@<>()"',;:]{1,64}@[^\s@<>()"',;:]{1,100}\.[^\s@<>()"'.,;:]{2,24}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+(?:['’.-][\p{L}\p{M}\p{N}]+)*|\n|[^\s\p{L}\p{N}]/gu;
 const DENSE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{M}]+$/u;
-/** Words in lower case before a first and a last name, such as a job (`buyer Maria Lopez`). */
+/** Matches lower-case words before a first and a last name, such as a job title (`buyer Maria Lopez`). */
 const BEFORE_NAME = /^(?:\p{Ll}[\p{L}’'-]*\s+)+(?=\p{Lu}\S*\s+\p{Lu})/u;
 const EDGES = /^[\s,.;:()<>[\]–-]+|[\s,;:()<>[\]–-]+$/gu;
 
@@ -107,7 +107,7 @@ function formOf(word: string): string {
   return isUpper ? (word.length > 1 && word === word.toUpperCase() ? 'XX' : 'Xx') : word.length < 4 ? 'x' : 'xx';
 }
 
-/** FNV-1a over UTF-16 code units, mixed once more at the end. */
+/** Returns the bucket of a feature: its FNV-1a hash over UTF-16 code units, mixed once more at the end. */
 function bucketOf(feature: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < feature.length; at += 1) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193);

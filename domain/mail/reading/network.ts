@@ -4,8 +4,8 @@ import { BUCKET_BITS, characterFeatures, wordFeatures, type Token } from './feat
 /** Header of a network's file: JSON, preceded by its length (4 bytes, little endian). */
 interface NetworkHeader {
   /**
-   * Sizes of the network: values in an embedding, filters (a multiple of four), and neighbouring embeddings that a
-   * filter reads.
+   * Number of values in an embedding. `filters` is the number of filters (a multiple of four), and `width` the number
+   * of neighbouring embeddings that a filter reads.
    */
   size: number;
   filters: number;
@@ -31,16 +31,16 @@ export interface Network extends NetworkHeader {
   outputBias: Float32Array;
 }
 
-/** Maximum number of embeddings of a text. The middle of a longer text is ignored. */
+/** Maximum number of embeddings per text. If a text has more, those in its middle are ignored. */
 const MOST_PLACES = 160;
 const FROM_END = 40;
 
-/** Values of the layers for one text. */
+/** Values of the network's layers for one text. */
 interface Activation {
   /** Embeddings in order, with zeros around them. */
   places: Float32Array;
   count: number;
-  /** Highest value of each filter, then the mean embedding. */
+  /** Highest value of each filter, followed by the mean of all embeddings. */
   pooled: Float32Array;
   /** Position at which each filter has its highest value; -1 if no value is above zero. */
   highest: Int32Array;
@@ -104,7 +104,7 @@ export function activate(network: Network, rows: readonly (readonly number[])[])
     for (let at = 0; at < size; at += 1) pooled[filters + at]! += places[to + at]! / count;
   }
   const reach = width * size;
-  // Computes four filters at a time, which takes half as long as one after the other.
+  // Computes four filters at a time, which is twice as fast as one filter at a time.
   for (let filter = 0; filter < filters; filter += 4) {
     const [w0, w1, w2, w3] = [filter * reach, (filter + 1) * reach, (filter + 2) * reach, (filter + 3) * reach];
     for (let place = 0; place < count; place += 1) {

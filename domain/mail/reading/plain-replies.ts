@@ -1,8 +1,8 @@
 import { foldText } from './features.ts';
 
 /**
- * Whole answers that only refuse. They consist of the same words as answers that agree, and are too short for the
- * model.
+ * Complete answers that only refuse. The model does not recognize them, because they are short and use the same words
+ * as answers that agree.
  */
 const REFUSALS: readonly string[] = [
   'not interested|no interest|we are not interested|we aren’t interested|we’re not interested|i am not interested|i’m not interested',
@@ -37,7 +37,7 @@ const REFUSALS: readonly string[] = [
   '興味ありません|興味がありません|興味はありません|興味がない|関心がありません',
   '不感兴趣|没有兴趣|没兴趣|我们不感兴趣|我不感兴趣|不感興趣|沒有興趣|沒興趣|我們不感興趣',
 ];
-/** Whole answers that only agree. */
+/** Complete answers that only agree. */
 const AGREEMENTS: readonly string[] = [
   'interested|i am interested|i’m interested|we are interested|interessiert|ich bin interessiert|wir sind interessiert|ich habe interesse|wir haben interesse',
   'intéressé|intéressée|je suis intéressé|je suis intéressée|nous sommes intéressés|ça m’intéresse|me interesa|nos interesa|estoy interesado|estoy interesada',
@@ -48,10 +48,10 @@ const AGREEMENTS: readonly string[] = [
   'интересува ме|интересува ни|zanima me|zanima nas|ενδιαφέρομαι|ενδιαφερόμαστε|μας ενδιαφέρει|με ενδιαφέρει|أنا مهتم|نحن مهتمون|מעוניין|מעוניינת|אנחנו מעוניינים',
   'saya tertarik|kami tertarik|tôi quan tâm|chúng tôi quan tâm|สนใจครับ|สนใจค่ะ|관심 있습니다|관심 있어요|興味があります|興味あります|感兴趣|我们感兴趣|我感兴趣|感興趣|我們感興趣',
 ];
-/** Words of courtesy around an answer. */
+/** Words of courtesy that may precede or follow an answer. */
 const COURTESIES =
   'thanks|thank you|sorry|no|yes|ja|oui|si|sì|sim|tak|ano|áno|igen|da|evet|да|так|ναι|نعم|כן|ya|vâng|네|はい|是的|danke|vielen dank|leider|nein|merci|désolé|non|gracias|lo siento|grazie|obrigado|obrigada|não|bedankt|dank u|helaas|nee|dziękuję|dziękujemy|niestety|nie|děkuji|děkujeme|ďakujem|ďakujeme|tak|nej|takk|nei|tack|kiitos|ei|köszönöm|köszönjük|nem|mulțumesc|mulțumim|nu|teşekkürler|teşekkür ederiz|hayır|спасибо|нет|дякую|дякуємо|ні|благодаря|благодарим|hvala|ne|ευχαριστώ|ευχαριστούμε|όχι|شكرا|لا|תודה|לא|धन्यवाद|नहीं|terima kasih|maaf|cảm ơn|ขอบคุณ|감사합니다|죄송합니다|ありがとうございます|谢谢|抱歉|謝謝';
-/** Whole answers that ask to stay on a list. */
+/** Complete answers that ask to stay on a list. */
 const STAYING: readonly string[] = ['do not remove me|don’t remove me|please do not remove me|please don’t remove me'];
 const LONGEST = 80;
 
@@ -69,7 +69,7 @@ const kinds = new Map<string, PlainKind>([
   ...[...setOf(STAYING)].map((phrase) => [phrase, 'neutral'] as const),
 ]);
 
-/** Returns the kind of a short answer that consists of a known phrase and courtesies; undefined for any other. */
+/** Returns the kind of a short answer that consists of a known phrase and courtesies; undefined for any other text. */
 export function plainReply(text: string): PlainKind | undefined {
   if (text.length > LONGEST) return undefined;
   const whole = kinds.get(words(text));

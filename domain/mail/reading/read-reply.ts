@@ -4,7 +4,7 @@ import { namedPerson, type NamedPerson } from './names.ts';
 import { plainReply } from './plain-replies.ts';
 import { laterTime, returnTime, type NamedTime } from './when.ts';
 
-/** Kinds of answers, finer than the intents of the API. All subtypes of opt-outs are one kind. */
+/** Kinds of answers. Several kinds can belong to one intent of the API. All subtypes of opt-outs are one kind. */
 export type AnswerKind = 'opt_out' | Exclude<Label, 'stop' | 'erase' | 'legal'>;
 
 /**
@@ -22,7 +22,7 @@ export interface ReadReply {
   optOut: number;
   /** The most likely subtype of an opt-out, regardless of the kind. */
   force: OptOutForce;
-  /** The most likely kind except away notes and automatic answers. */
+  /** The most likely kind other than away notes and automatic answers. */
   spoken: AnswerKind;
 }
 
@@ -36,7 +36,7 @@ export interface Answer extends ReadReply {
   person: NamedPerson | null;
 }
 
-/** Shift of the log-odds of each kind, from corrections. */
+/** Shift of the log-odds of each kind, computed from people's corrections. */
 export type ReadingBias = Readonly<Partial<Record<AnswerKind, number>>>;
 
 const NO_BIAS: ReadingBias = {};
@@ -44,8 +44,8 @@ const FORCES = ['stop', 'erase', 'legal'] as const;
 const OTHER_KINDS = LABELS.filter((label): label is Exclude<Label, OptOutForce> => !FORCES.includes(label as never));
 const MOST_WORDS = 5;
 /**
- * Factor for the probability of an opt-out in one sentence of a longer text, which counts slightly less than one in the
- * whole text.
+ * Factor for the probability of an opt-out in a single sentence of a long text. It lowers that probability slightly
+ * compared with the whole text.
  */
 const SENTENCE_PART = 0.9;
 /** Minimum probability of an opt-out in one sentence of a short text, below which only the whole text counts. */
@@ -62,7 +62,7 @@ const WORDS = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
 /**
  * Classifies a person's answer: one kind and its probability. If an opt-out is at least as likely as another kind, the
- * opt-out wins. Uses no network, and returns the same result on every machine.
+ * opt-out wins. Sends no requests, and returns the same result on every machine.
  */
 export function readReply(text: string): ReadReply {
   return readingOf(text, readText(text));
@@ -117,7 +117,7 @@ function readingOf(text: string, whole: Reading, bias = NO_BIAS): ReadReply {
   ).toSorted((a, b) => b.confidence - a.confidence);
   const spoken = all.find(({ kind }) => kind !== 'out_of_office' && kind !== 'automatic')!.kind;
   const shiftedOptOut = all.find(({ kind }) => kind === 'opt_out')!.confidence;
-  // Corrections may raise the probability of an opt-out, and never lower it.
+  // People's corrections may raise the probability of an opt-out, but never lower it.
   return { ...all[0]!, optOut: Math.max(optOut, shiftedOptOut), force, spoken };
 }
 

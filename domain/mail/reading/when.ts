@@ -14,7 +14,7 @@ export interface NamedTime {
 const MAX_READ = 2_000;
 /** Maximum distance (characters) between a word such as "until" and its date. */
 const REACH = 26;
-/** Distance (characters) before the next date within which a word belongs to that next date. */
+/** Maximum distance (characters) to the next date within which a word between two dates belongs to the next one. */
 const NEXT_DATE = 14;
 /** Languages that put "until" and "from" after the date. */
 const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko', 'tr']);
@@ -22,7 +22,7 @@ const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko
 const WHOLE_DAY: ReadonlySet<string> = new Set(['hu', 'ja', 'ko']);
 const NOT =
   /(?<!\p{L})(?:not?|nicht|kein\p{L}*|pas|non|nao|niet|nie|nem|ikke|inte|не|limited|kaum|schwer|degil)\s(?:\p{L}+\s)?$/u;
-/** Maximum distance (days) of a date that an away note contains without a word about returning. */
+/** Maximum number of days ahead for a date in an away note that has no word about returning. */
 const NEAR_DAYS = 60;
 const MAX_NOTE = 400;
 
@@ -30,9 +30,9 @@ const MAX_NOTE = 400;
  * Returns the day on which the writer of an away message is back, at its start in their time zone. Null if the text
  * names none. Reads 31 languages.
  *
- * A date counts beside words of return ("back on", "zurück am") or end ("until", "jusqu'au"); words about a return take
- * precedence. The end of a range, and an inclusive end, mean the day after. The only date of a short note also counts
- * without such a word if it is near.
+ * A date is used if it is next to words about a return ("back on", "zurück am") or an end ("until", "jusqu'au"). Words
+ * about a return take precedence. For the end of a range and an inclusive end, the result is the day after. The only
+ * date of a short note is used without such words if it is near.
  * @param receivedAt time of arrival; the result is never earlier, and at most a year later
  * @param timezone IANA name; UTC if absent or unknown
  */
@@ -75,7 +75,7 @@ export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): Nam
   return best ? named(note, best.date, best.day) : null;
 }
 
-/** A text with its dates. */
+/** A text with the dates found in it. */
 interface Note {
   original: string;
   text: string;
@@ -128,7 +128,7 @@ function has(note: Note, at: number, cue: Cue): boolean {
     if (one.cue !== cue || one.end < start - REACH || one.start > end + REACH) return false;
     if (one.start >= start && one.end <= end) return true;
     if (one.start >= end) {
-      // "from 23 November until 4 December": the word belongs to the date after it.
+      // In "from 23 November until 4 December", the word "until" belongs to the date after it.
       if (!isBehind && (dates[at + 1]?.start ?? Infinity) - one.end < NEXT_DATE) return false;
       if (!isBehind && cue !== 'until_inclusive' && cue !== 'before_next' && language !== 'zh') return false;
       return one.start - end <= (cue === 'until_inclusive' ? 12 : 3) && !/[.!?;\n]/.test(text.slice(end, one.start));
@@ -188,7 +188,7 @@ function isRangeEnd(note: Note, at: number): boolean {
   return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
 }
 
-/** Returns the only date of a short note, if it is near and does not mark a beginning. */
+/** Returns the only date of a short note, if it is near and is not the beginning of the absence. */
 function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
   const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);

@@ -33,7 +33,9 @@ interface Reading {
 const MAX_DATES = 30;
 /** Maximum number of dates and numbers that are read. */
 const MAX_FOUND = 60;
-/** Maximum number of days ahead for a day without a year. A later day was more likely meant in the recent past. */
+/**
+ * Maximum number of days ahead for a day without a year. A later day was more likely meant as a day of the recent past.
+ */
 const MAX_YEARLESS_DAYS = 300;
 /** Maximum number of months ahead for a month without a year, because a month alone means its next occurrence. */
 const MAX_MONTHS = 11;
@@ -61,7 +63,7 @@ const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
-/** A text with its phrases during the search for dates. */
+/** State of the search for dates in a text: its phrases, and the dates found so far. */
 interface Sought {
   text: string;
   today: DateTime;
@@ -72,8 +74,9 @@ interface Sought {
 
 /**
  * Finds the dates in a text, in order, at most 30, and the words that determine their meaning. Reads 31 languages.
- * `3/12` may be 3 December or 12 March, and the year may be missing. A weekday beside the date decides first, then the
- * order of the language, and in English the nearest future day. A weekday alone means its next occurrence.
+ * `3/12` may be 3 December or 12 March, and the year may be missing. The day is chosen by a weekday next to the date,
+ * otherwise by the language's usual order, and in English as the nearest future day. A weekday alone means its next
+ * occurrence.
  * @param text folded by `foldForDates`
  * @param today day on which the text was written, in the writer's time zone
  */
@@ -119,7 +122,7 @@ function findNumeric(sought: Sought): void {
       if (order !== 'dmy' || separator !== '.') readings.push(monthFirst);
       if (order !== 'dmy') readings.push(dayFirst);
     }
-    // Some English-speaking countries put the day first, others the month.
+    // In English, the order is not known, because some countries put the day first and others the month.
     addDay(sought, span, readings, sought.language !== 'en');
   }
 }
@@ -182,7 +185,7 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
 function findPhrases(sought: Sought): void {
   const { text, today, language } = sought;
   for (const phrase of sought.phrases) {
-    // Without diacritics, the Vietnamese word for June also means next month.
+    // Prefers the relative meaning, because without diacritics the Vietnamese word for June also means next month.
     const sense =
       phrase.senses.find(({ is }) => is === 'relative') ??
       phrase.senses.find(({ is }) => is !== 'cue' && is !== 'unit' && is !== 'number');
@@ -262,7 +265,9 @@ function findShortForms(sought: Sought): void {
   }
 }
 
-/** Finds the number of a day without a month: "back on the 22nd". The number counts only beside a date word. */
+/**
+ * Finds the number of a day without a month: "back on the 22nd". The number is used only if it is next to a date word.
+ */
 function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
@@ -298,8 +303,8 @@ function isShortForm({ senses }: Phrase): boolean {
 }
 
 /**
- * Returns true if a number, a word such as "in" or a cue stands beside a short date word. Without one, the word is no
- * date: Polish "list" means November, but also mail.
+ * Returns true if a number, a word such as "in" or a cue is next to a short date word. Otherwise the word is not taken
+ * as a date: Polish "list" means November, but also a mailed message.
  */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
   if (

@@ -21,12 +21,12 @@ export interface AuditFilter {
   before?: Date | undefined;
 }
 
-/** Converts a UTC day to its start. Leaves an instant unchanged. */
+/** Returns the start of a UTC day (YYYY-MM-DD), or the given instant. */
 export function beginOf(dayOrMoment: string): Date {
   return new Date(isDay(dayOrMoment) ? `${dayOrMoment}T00:00:00Z` : dayOrMoment);
 }
 
-/** Converts a UTC day to its end, and a time to the next millisecond, so that the filter includes it. */
+/** Returns the exclusive end of a filter: the end of a UTC day, or one millisecond after an instant. */
 export function endOf(dayOrMoment: string): Date {
   return new Date(beginOf(dayOrMoment).getTime() + (isDay(dayOrMoment) ? DAY_MS : 1));
 }
@@ -77,7 +77,7 @@ function readEntries(
     filter.requestId && 'a.request_id = :requestId',
     filter.since && 'a.created_at >= :since',
     filter.before && 'a.created_at < :before',
-    // A JavaScript Date has no microseconds, so the position is read from the row itself.
+    // Reads the position from the row, because a JavaScript Date would lose the microseconds.
     after && '(a.created_at, a.id) < (select p.created_at, p.id from audit_logs p where p.id = :after)',
   ].filter(Boolean);
   return org.sql<AuditEntryRow>(

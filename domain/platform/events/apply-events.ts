@@ -10,7 +10,7 @@ import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.t
 
 /** Maximum number of events applied in one transaction. */
 const BATCH_SIZE = 500;
-/** Time (ms) after which a transaction commits its progress, to release its locks. */
+/** Time (ms) after which a transaction stops applying events and commits, to release its locks. */
 const ENOUGH_MS = 500;
 /**
  * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding one of the two limits
@@ -23,8 +23,8 @@ const MAX_ATTEMPTS = 10;
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 300_000;
 /**
- * Number of hops after which an event counts as part of a loop and is parked. A reaction to an event emits events with
- * one hop more.
+ * Number of hops from which an event is treated as part of a loop and parked. A subscriber that reacts to an event
+ * emits events with one hop more.
  */
 export const MAX_HOPS = 16;
 
@@ -33,7 +33,7 @@ interface StreamIteration {
   /** `busy`: no event is due, or another process works on the stream. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
   applied: number;
-  /** True if more events can be applied immediately. */
+  /** True if further events can be applied immediately. */
   more: boolean;
 }
 
@@ -45,20 +45,20 @@ interface Claim {
   head: number;
   attempts: number;
   events: ReactionEvent[];
-  /** True if `events` contains all events up to the position `head`. */
+  /** True if `events` contains all events of the stream up to the position `head`. */
   all: boolean;
 }
 
-/** Thrown when another process has advanced the position. The transaction is rolled back. */
+/** Thrown when another process has advanced the subscriber's position. The transaction is then rolled back. */
 class StaleClaim extends Error {}
 
 class ReactionLoop extends Error {}
 
 /**
- * Passes the next events of an organization to a subscriber. Its effects and its position commit in one transaction. An
- * advisory lock allows one process at a time, and the position is updated only if it is unchanged since it was read.
- * The events before a failing one are committed first. The failing event is retried later and parked after its last
- * attempt.
+ * Passes the next events of an organization to a subscriber. The subscriber's effects and its position commit in one
+ * transaction. An advisory lock allows one process at a time, and the position is updated only if it is unchanged since
+ * it was read. The events before a failing one are committed first. The failing event is retried later and parked after
+ * its last attempt.
  */
 export async function applyNextEvents(
   deps: Deps,
@@ -146,7 +146,8 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
 }
 
 /**
- * SQL: key of the advisory lock of one stream. Two streams with the same hash wait for each other, which is harmless.
+ * SQL: key of the advisory lock for one subscriber and organization. Two streams with the same hash wait for each
+ * other, which is harmless.
  */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 
@@ -198,7 +199,7 @@ async function applyEvents(
     onBegin(events.length);
     return events.length;
   };
-  // After a timeout the transaction is rolled back, and work that still continues fails at its next query.
+  // After a timeout the transaction is rolled back. A subscriber that is still running then fails at its next query.
   return withTimeout(work(), APPLY_TIMEOUT_MS, () => {
     throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
   });

@@ -23,7 +23,7 @@ interface EnteredEvents {
 /**
  * Reads new events of all organizations for each subscriber, and records the organizations that have some. Positions
  * become visible in order, so no event can later appear before a subscriber's position. Skips subscribers that another
- * process is advancing, and those whose stored types differ from this build's. Without new events it locks no row,
+ * process is advancing, and those whose stored types differ from this build's. Locks no row if there are no new events,
  * because a lock is a write and the statement runs every few seconds.
  */
 export async function enterEvents(
@@ -38,8 +38,8 @@ export async function enterEvents(
 }
 
 /**
- * Returns the statement of {@link enterEvents}. A stream without pending events begins after the skipped events.
- * Exported for benchmarks of its query plan.
+ * Returns the statement of {@link enterEvents}. For a stream without pending events, the position moves past the
+ * skipped events. Exported for benchmarks of its query plan.
  */
 export function enterSql(subscribers: readonly Subscriber[]): string {
   return `with taken as materialized (
@@ -73,7 +73,10 @@ export function enterSql(subscribers: readonly Subscriber[]): string {
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 }
 
-/** Returns the SQL condition that a subscriber (`r`) gets an event (`e`) in every organization. */
+/**
+ * Returns the SQL condition that an event (`e`) is not optional for a subscriber (`r`), so that every organization
+ * applies it.
+ */
 function isAlwaysEntered(subscribers: readonly Subscriber[]): string {
   const optional = subscribers.flatMap(({ name, optional: some }) =>
     some ? [`when '${name}' then e.type <> all('{${[...new Set<string>(some.types)].join(',')}}'::text[])`] : [],
@@ -90,8 +93,8 @@ function isWanted(subscribers: readonly Subscriber[]): string {
 }
 
 /**
- * Finds streams that are due, because a process died or a retry is due. Also returns the time (ms) until the next retry
- * of a failed stream, or null if no stream has failed.
+ * Finds streams with events to apply, because a process died or a retry is due. Also returns the time (ms) until the
+ * next retry of a failed stream, or null if no stream has failed.
  */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -14,8 +14,8 @@ const ABANDONED_AFTER_MS = 24 * 3600_000;
 /** Interval (ms) at which a process confirms that it is alive with its subscribers. */
 export const CONFIRM_MS = 60_000;
 /**
- * Time (ms) without confirmation after which a subscriber's registered build counts as stopped and any other build may
- * take the subscriber over.
+ * Time (ms) without confirmation after which a subscriber's registered build is considered stopped. Any other build may
+ * then take the subscriber over.
  */
 const STALE_MS = 3 * CONFIRM_MS;
 /** Number of migrations, which orders the builds that use the same database by age. A higher number is newer. */
@@ -23,8 +23,9 @@ const BUILD = MIGRATIONS.length;
 
 /**
  * Registers the subscribers of this build at process start. A new subscriber gets its starting position. A changed list
- * of types is valid from now on, and processes with the earlier list skip the subscriber. The registration of a newer
- * running build is kept. So an old process that restarts during a roll-out does not become the registered build again.
+ * of types replaces the stored one, and processes with the earlier list then skip the subscriber. The registration of a
+ * newer running build is kept. So an old process that restarts during a roll-out does not become the registered build
+ * again.
  * @param build number of the build; a parameter for tests
  */
 export async function registerSubscribers(
@@ -82,7 +83,8 @@ async function store(
 }
 
 /**
- * Deletes the cursors and parked events of subscribers that are not in this build and had no process for a day.
+ * Deletes the cursors and parked events of subscribers that this build does not have and that no process has run for a
+ * day.
  * @returns their names
  */
 export async function removeAbandoned(

@@ -1,7 +1,7 @@
 import { across } from '../../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 
-/** Maximum number of events counted per subscriber. At this number the count means "at least". */
+/** Maximum number of events counted per subscriber. A count of this number means "at least this number". */
 const COUNTED = 10_000;
 
 /** Progress of one subscriber over all organizations. */
@@ -11,8 +11,8 @@ export interface SubscriberStatus {
   /** Number of unapplied events, at most 10,000. Includes failing and waiting organizations. */
   lag_events: number;
   /**
-   * Age (seconds) of the oldest unapplied event, without failing and waiting organizations. Shows whether processing is
-   * up to date.
+   * Age (seconds) of the oldest unapplied event in organizations that are neither failing nor waiting. A high value
+   * means that processing is late.
    */
   lag_seconds: number;
   /** Number of organizations whose next event has failed and will be retried. */
@@ -60,7 +60,8 @@ export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>):
 }
 
 /**
- * Returns the age (seconds) of the oldest event without a position, or 0 if there is none. Rises while no fan-out runs.
+ * Returns the age (seconds) of the oldest event without a stream position, or 0 if there is none. The age rises if no
+ * process runs the fan-out.
  */
 export async function unplacedSeconds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const { rows } = await across(db, 'engine').run<{ created_at: Date }>(

@@ -12,7 +12,7 @@ export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
     /** Position in commit order over all organizations, with gaps. */
     position: number;
     createdAt: Date;
-    /** Length of the chain of reactions that led to the event; 0 if no reaction emitted it. */
+    /** Number of successive subscriber reactions that led to the event; 0 if no subscriber emitted it. */
     hops: number;
     data: EventData<K>;
   };
@@ -28,8 +28,8 @@ interface Declaration<T extends StoredEventType> {
   /**
    * Treatment of an organization's later events after one was parked. `pass` (default): later events are applied, and a
    * replay applies the parked event after them. `wait`: later events wait until the parked event is replayed or
-   * discarded. Choose `wait` only if an event is useless without the earlier ones, because one failing event then stops
-   * the stream until a person acts.
+   * discarded. Choose `wait` only if an event cannot be applied without the earlier ones, because one failing event
+   * then stops the stream until a person acts.
    */
   afterParking?: 'pass' | 'wait';
   /**
@@ -47,8 +47,8 @@ interface Declaration<T extends StoredEventType> {
 
 interface OneByOne<T extends StoredEventType> {
   /**
-   * Applies an event in the transaction that advances the cursor: rows, `tx.emit`, `tx.intend`. Must have no effects
-   * outside the transaction, because after a rollback it is called again for the same event.
+   * Applies an event in the transaction that advances the cursor. Must have only effects of this transaction (rows,
+   * `tx.emit`, `tx.intend`), because after a rollback it is called again for the same event.
    * @param ctx context for domain functions, which then use this transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
@@ -58,8 +58,8 @@ interface OneByOne<T extends StoredEventType> {
 interface Batched<T extends StoredEventType> {
   apply?: undefined;
   /**
-   * Variant of `apply` for up to 500 events of one organization in order. For subscribers that need few statements for
-   * many events.
+   * Variant of `apply` that gets up to 500 events of one organization in order. It suits subscribers that can apply
+   * many events with few statements.
    */
   applyBatch(tx: Tx, events: readonly ReactionEvent<T>[], ctx: Ctx): Promise<void>;
 }
@@ -69,11 +69,11 @@ export type Subscriber<T extends StoredEventType = StoredEventType> = Declaratio
 
 /** Declares a subscriber. The payload types follow from the event types. */
 export function declareSubscriber<T extends StoredEventType>(subscriber: Subscriber<T>): Subscriber {
-  // The subscriber only receives events of its own types. The type of the list of all subscribers cannot express this.
+  // The cast is safe, because a subscriber only receives events of its own types, which the common type cannot express.
   return subscriber as unknown as Subscriber;
 }
 
-/** Returns the event types in the order in which they are stored and compared. */
+/** Returns the subscriber's event types, sorted, because they are stored and compared in this order. */
 export function sortedTypes({ types }: Subscriber): string[] {
   return [...new Set<string>(types)].sort();
 }

@@ -14,7 +14,7 @@ export interface Actor {
   userId: string | null;
   /** The organization of the caller. Null for a session without a selected organization. */
   organizationId: string | null;
-  /** True for a session that is too old for the organization it has selected, which is then null here. */
+  /** True if the selected organization requires a newer sign-in than the session's. `organizationId` is then null. */
   mustSignInAgain?: true;
   sessionId?: string;
   apiKeyId?: string;
@@ -53,7 +53,7 @@ export function systemActor(organizationId: string): Actor {
   };
 }
 
-/** A caller without credentials. A request adds its address and user agent. */
+/** A caller without credentials. Each request sets its own IP address and user agent. */
 export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
 
 /**

@@ -1,17 +1,19 @@
-/*
- * A claim of an outside call keeps a second attempt from repeating a call that is still in progress. Temporal repeats
- * an activity whose worker is silent, but a worker that was suspended for a while is not dead. The claim ends with the
- * stored answer, or once no attempt can still be alive. The end is a time of PostgreSQL's clock.
+/**
+ * A claim prevents a second attempt from repeating a call to another system while the first is still in progress.
+ * Temporal retries an activity whose worker sends no heartbeat, but that worker may only have been suspended. The claim
+ * ends when the response is stored, or once the first attempt can no longer be running. Its end is a time of
+ * PostgreSQL's clock.
  */
 
 /**
- * Time (ms) after the timeout of a call for which its attempt still counts as alive. It covers the start of the call
- * and the storing of the answer.
+ * Time (ms) added to the timeout of a call in its claim. It covers the time before the call starts and the storing of
+ * the response.
  */
 const MARGIN_MS = 10_000;
 
 /**
- * Maximum delay (ms) before checking again whether another attempt has ended. Usually the attempt has ended by then.
+ * Maximum delay (ms) before checking again whether another attempt has ended. In most cases that attempt has ended by
+ * then.
  */
 export const CALL_RECHECK_MS = 2_000;
 

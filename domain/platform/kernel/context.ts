@@ -62,10 +62,10 @@ export interface Ctx extends Deps {
   trx?: Trx;
   /**
    * Open transaction with its collected events, audit rows and intents, set together with `trx`. {@link transact} adds
-   * to them, and they are written at its end in few statements.
+   * to the collected items, and they are written at the end of the transaction in few statements.
    */
   joined?: Tx;
-  /** Length of the chain of reactions that led to this call. Stored with emitted events. */
+  /** Number of successive subscriber reactions that led to this call. It is stored with emitted events. */
   hops?: number;
 }
 
@@ -88,9 +88,10 @@ export function systemCtx(deps: Deps, organizationId: string, requestId: string)
 }
 
 /**
- * Returns a context whose database connections count for the share of its organization (`db/shares.ts`). A context
+ * Returns a context whose database connections are counted in the share of its organization (`db/shares.ts`). A context
  * without an organization is returned unchanged.
- * @param options.isUrgent true for work that stops something
+ * @param options.isUrgent true for work that stops something, which then does not wait behind other work of the
+ * organization
  */
 export function withOwnShare(ctx: Ctx, options: { isUrgent?: boolean } = {}): Ctx {
   const { organizationId } = ctx.actor;

@@ -10,7 +10,7 @@ const textOrNull = text.nullable();
 const address = text.meta({ format: 'email' });
 const count = z.int().min(0);
 
-/** Contact and email of an event. Unknown fields, and those of deleted rows, are null. */
+/** Fields of the contact and email that an event is about. Unknown ids and ids of deleted rows are null. */
 const recipient = {
   campaign_id: idOrNull,
   step_id: idOrNull,
@@ -26,7 +26,7 @@ const mailbox = { email_account_id: id, email: address };
 const provider = z.enum(['gmail', 'outlook', 'smtp_imap']);
 const health = z.enum(['healthy', 'warning', 'error']);
 
-/** A reason whose English text is in another field of the payload. */
+/** Code and values of a reason whose English text is in another field of the payload. */
 const reason = {
   reason_code: text.describe(
     'Code of the reason, such as ended.bounced; `words` marks the words of a server or a person',
@@ -87,7 +87,7 @@ const inbound = z.strictObject({
   contact_id: idOrNull,
 });
 
-/** An email written by a person or an agent. */
+/** Fields of an email written by a person or an agent. */
 const direct = {
   email_id: id.describe('The email; the task_id of the answer to its request'),
   email_account_id: idOrNull.describe('The mailbox it leaves from; null when it was removed'),
@@ -128,7 +128,7 @@ const meeting = {
   join_url: text,
 };
 
-/** A single event for a bulk write, without an `entity_id`. */
+/** Payload of the single event that a bulk write emits. It has no `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
 const approval = {
@@ -149,7 +149,9 @@ const policy = {
   oauth_grant_id: idOrNull,
 };
 
-/** Deliveries have no order. A receiver that already knows a later state ignores an earlier one. */
+/**
+ * Receivers need this time, because deliveries may arrive in any order and an older state must not replace a newer one.
+ */
 const changedAt = at.describe('Of two events about one record, the one with the later time has its newer state');
 
 const deal = {
@@ -185,10 +187,7 @@ const task = {
 };
 const changedFields = z.array(text).describe('What changed');
 
-/**
- * Payload for events that are not emitted yet. It contains only the certain fields, because more fields can be added
- * later.
- */
+/** Payload for events that are not emitted yet. It contains only a few fields, because more can be added later. */
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 

@@ -155,8 +155,8 @@ export const EVENT_SCOPES = {
 type EventFamily = keyof typeof EVENT_SCOPES;
 
 /**
- * Permissions for the events of a family, as the family's routes require them. A signed-in person needs one of the
- * permissions.
+ * Permissions that a signed-in person needs for the events of a family, at least one of them. The routes of the family
+ * require the same.
  */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   inbox: ['view_campaigns'],

@@ -25,7 +25,7 @@ interface IdempotentRequest {
   operation: string;
   key: string;
   /**
-   * Hash of the request, keyed with AUTH_SECRET. From a hash without a key, a password in the body could be guessed.
+   * Hash of the request, keyed with AUTH_SECRET. Without a key, a password in the body could be guessed from the hash.
    */
   requestHash: string;
 }
@@ -123,7 +123,7 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
   return claimed ? undefined : storedAnswer(ctx, org, request);
 }
 
-/** Stores the key, or takes over an expired one. Returns false when the key is in use. */
+/** Stores the idempotency key, or takes over an expired one. Returns false when the key is in use. */
 async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): Promise<boolean> {
   const claimed = await org.sql(
     `insert into idempotency_keys as known (organization_id, actor_id, operation, key, request_hash, created_at, expires_at)

@@ -8,8 +8,8 @@ const RETRY_AFTER_MS = 5_000;
 
 /**
  * Returns a 503 with Retry-After for a statement or lock timeout, for an unreachable database, and when the workspace's
- * share of connections was in use for too long. Undefined for other errors. Only the API may use it, because workers
- * handle these errors separately.
+ * share of connections was in use for too long. Undefined for other errors. Call it only in the API, because workers
+ * handle these errors in another way.
  */
 export function asUnavailable(error: unknown): AppError | undefined {
   if (error instanceof ShareUsedUp) return unavailable(message('database.share'), RETRY_AFTER_MS, error);

@@ -7,7 +7,8 @@ export const QUESTION_MS = 5_000;
 
 /**
  * Runs a search, count or report, whose cost grows with the number of rows in the workspace. Opens one read-only
- * transaction in the workspace's share of connections for such reads. Each statement is limited to {@link QUESTION_MS}.
+ * transaction, which uses a connection of the workspace's share for such reads. Each statement is limited to {@link
+ * QUESTION_MS}.
  * @param work gets a context whose `reader` uses this transaction
  */
 export function askQuestion<T>(ctx: Ctx, work: (ctx: Ctx) => Promise<T>): Promise<T> {

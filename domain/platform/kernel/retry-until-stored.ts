@@ -5,8 +5,8 @@ import type { Deps } from './context.ts';
 const RETRY_MS = 500;
 
 /**
- * Retries a write while the database is unreachable. For facts that only this process knows, such as a mail server's
- * answer: if it were lost, an email could be sent twice or become uncertain.
+ * Retries a write while the database is unreachable. Use it for facts that only this process knows, such as a mail
+ * server's answer. Without that answer an email could be sent twice or become uncertain.
  * @param write must be safe to repeat, because its result may be lost after the commit
  * @param options.forMs how long (ms) to retry
  * @param options.after returns true for errors to retry after; by default those of an unreachable database

@@ -21,7 +21,7 @@ interface Collected {
   endings: Map<string, () => Promise<void>>;
 }
 
-/** Collected items of open transactions, for functions that run within the same transaction. */
+/** Items collected by each open transaction, to which all functions in the transaction add. */
 const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
@@ -88,7 +88,7 @@ function translateWithin(error: unknown): unknown {
   return isToRepeat(error) ? error : translateDbError(error);
 }
 
-/** Maximum number of attempts of a part whose row PostgreSQL refuses. */
+/** Maximum number of attempts of a {@link withSavepoint} part if PostgreSQL rejects one of its rows. */
 const PART_TRIES = 2;
 
 /**

@@ -15,7 +15,10 @@ export interface AuditEntry {
   action: string;
   entityType: string;
   entityId?: string;
-  /** Values before and after a change. For a secret only the fact of the change (domain/platform/changes.ts). */
+  /**
+   * Values before and after a change. For a secret only placeholders, see `secretChanged` in
+   * domain/platform/changes.ts.
+   */
   changes?: AuditChanges;
   metadata?: Record<string, unknown>;
 }
@@ -29,7 +32,10 @@ export interface Tx {
   /** The caller. Functions whose permissions depend on rows check them against this actor. */
   actor: Actor;
   now: Date;
-  /** Length of the chain of reactions that led to this transaction; 0 outside reactions. Stored with its events. */
+  /**
+   * Number of successive subscriber reactions that led to this transaction; 0 outside subscribers. It is stored with
+   * emitted events.
+   */
   hops: number;
   /** Emits a domain event for webhooks and the realtime gateway. */
   emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
@@ -37,15 +43,15 @@ export interface Tx {
   /** Stores an intent to start or signal a workflow after the commit. */
   intend(intent: Intent): void;
   /**
-   * Runs work once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of
-   * this work in one order and hold them only briefly.
+   * Calls `work` just before the commit, once per key and in the order of the keys. So all transactions take the locks
+   * of this work in one order and hold them only briefly.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
 
 /**
- * Declaration of one kind of workflow for the code outside `workflows/`. Made once in `activities/<family>.ts`;
- * functions get all families as {@link Tx.families} and `Deps.families`.
+ * Declaration of one kind of workflow for the code outside `workflows/`. Each is declared in `activities/<family>.ts`.
+ * All of them are in {@link Tx.families} and `Deps.families`.
  */
 export interface DurableFamily {
   contract: WorkflowContract<any, any>;
@@ -60,19 +66,19 @@ export interface DurableFamily {
 }
 
 /**
- * A kind of action that waits for a person if no policy allows it. The area of the action implements it;
- * `domain/approvals` calls it in the transaction of the decision.
+ * A kind of action that needs a person's approval if no policy allows it. The action's own area implements these
+ * functions, and `domain/approvals` calls them in the transaction of the decision.
  */
 export interface ApprovalSubject<Subject = any> {
   type: ApprovalRow['subject_type'];
   /**
-   * Locks the subject of an approval. Returns undefined if it is deleted. Every other change of the subject takes this
-   * lock before the approval's.
+   * Locks the subject of an approval. Returns undefined if it is deleted. All code that changes the subject must take
+   * this lock before the lock of the approval.
    */
   lock(tx: Tx, approval: ApprovalRow): Promise<Subject | undefined>;
   /**
-   * Passes an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`).
-   * Without this function the decision executes the action.
+   * Passes an approved action to a workflow, which later calls `executeApproved` (`domain/approvals/decide.ts`). If the
+   * function is absent, the action is executed with the decision.
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
   /**
@@ -95,8 +101,8 @@ export interface ApprovalSubject<Subject = any> {
 }
 
 /**
- * Reason why a held action is not executed: denied, expired without a decision, changed since, or its credential was
- * revoked.
+ * Reason why an action that needed approval is not executed: it was denied, it expired without a decision, its content
+ * changed, or its credential was revoked.
  */
 export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 
@@ -112,7 +118,7 @@ export interface StoppedEmail {
   fields: string[];
 }
 
-/** A workflow that must be open: the variable part of its id, and the intent that starts it. */
+/** A workflow that must be open: the variable part of its id (`position`), and the intent that starts it. */
 export interface ExpectedRun {
   position: string;
   intent: Intent;
@@ -120,9 +126,11 @@ export interface ExpectedRun {
 
 /** Queries for the workflows of a family that must be open. */
 export interface ExpectedRuns {
-  /** SQL of {@link ExpectedRuns.page}, for `explain`. `:after` and `:limit` are bound. */
+  /**
+   * SQL of {@link ExpectedRuns.page}, so that tests can run `explain` on it. Needs the bindings `:after` and `:limit`.
+   */
   pageSql: string;
-  /** Returns the next workflows after a position, in the order of their ids. */
+  /** Returns the next workflows that must be open after a position, in the order of their ids. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
   /** Returns the workflows at the given positions that must still be open. */
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
@@ -135,15 +143,15 @@ export type RetryCause = 'operator' | 'sweep';
 export interface DeadLetterKind {
   taskType: string;
   /**
-   * Restriction for API keys that are limited to mailboxes. `hidden`: they cannot see the dead letter. `readOnly`: they
-   * cannot replay it.
+   * Restriction for API keys that may use only certain mailboxes. `hidden`: they cannot see the dead letter.
+   * `readOnly`: they cannot replay it.
    */
   restricted?: 'hidden' | 'readOnly' | undefined;
-  /** Starts the task again, unless its row is deleted or has ended. The resolved value is ignored. */
+  /** Starts the task again, unless its row is deleted or the task has ended. The resolved value is ignored. */
   retry(tx: Tx, taskId: string, cause: RetryCause): Promise<unknown>;
 }
 
-/** The kind of dead letter for workflows that keep failing. */
+/** Kind of dead letter for workflows of a family that fail repeatedly. */
 export interface BlockedRuns extends DeadLetterKind {
   /**
    * Marks the row of a workflow as blocked. Returns the row's id, or undefined if the row is deleted or its work has

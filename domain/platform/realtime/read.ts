@@ -35,8 +35,8 @@ export interface StreamPage {
 }
 
 /**
- * Time (ms) before events are deleted at which their cursors expire. A transaction that is still open may commit after
- * the deletion.
+ * Time (ms) by which cursors expire before their events are deleted. It covers transactions that are still open and
+ * commit late.
  */
 const MARGIN_MS = 3600_000;
 
@@ -50,8 +50,8 @@ const STREAM_PAGE = 500;
 
 /**
  * Returns the next events after a position, in order. Events become visible in order of their positions, because the
- * fan-out assigns these under one lock. So a reader that continues after the last event skips none. Payloads are read
- * for `types` only; other events only advance the cursor.
+ * fan-out assigns these under one lock. So a reader that continues after the last event skips none. Only events of
+ * `types` are returned with their payload; other events only advance the cursor.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {
   const events = await reader(ctx).sql<StreamEvent>(
@@ -76,8 +76,8 @@ export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
 }
 
 /**
- * Returns the cursor of an event. Undefined when the event is deleted or about to be, has no position yet, or belongs
- * to another organization.
+ * Returns the cursor of an event. Undefined when the event is deleted or will be deleted soon, has no position yet, or
+ * belongs to another organization.
  */
 export async function findCursor(ctx: Ctx, eventId: string): Promise<StreamCursor | undefined> {
   if (!isUuid(eventId)) return undefined;

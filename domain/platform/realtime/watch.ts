@@ -20,7 +20,7 @@ export function watchPositions(
 /**
  * Forwards notifications of new positions to NATS if EVENTBUS_PROVIDER is `nats`, so that gateways need no PostgreSQL
  * connection for them. Every process with a fan-out forwards them. A gateway may be notified of an event several times,
- * which costs one query each.
+ * and each notification costs it one query.
  */
 export async function forwardPositions({
   config,

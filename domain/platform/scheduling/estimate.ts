@@ -10,7 +10,7 @@ import { DAY, localDay, nextLocalDay } from './zone.ts';
 /** Maximum number of local days in two years, including the first and the last. */
 const MAX_DAYS = 2 * 366 + 2;
 /**
- * Maximum number of cached openings. At most seven openings recur each week, and each needs memory for all groups of
+ * Maximum number of cached day starts. At most seven recur each week, and each needs memory for all groups of
  * mailboxes.
  */
 const MAX_OPENINGS = 32;
@@ -18,7 +18,7 @@ const MAX_OPENINGS = 32;
 export interface EstimateInput {
   readonly recipients: number;
   readonly mailboxes: readonly ProjectedMailbox[];
-  /** Maximum emails of the campaign per campaign-local day, in total and per mailbox. */
+  /** Maximum number of emails of the campaign per day in its time zone, in total and for each mailbox. */
   readonly dailyLimit: number;
   /**
    * Ramp per mailbox: emails on the first sending day, increase per further sending day, and maximum (0 for none).
@@ -32,9 +32,12 @@ export interface EstimateInput {
 export interface Estimate {
   recipients: number;
   mailboxes: number;
-  /** Emails on a complete sending day, with unused mailboxes and the ramp at its end. */
+  /** Number of emails on a complete sending day, if the mailboxes send nothing else and the ramp has ended. */
   daily_capacity: number;
-  /** Emails that can still be sent today, in the schedule's zone. 0 when sending is over for today or has not begun. */
+  /**
+   * Number of emails that can still be sent today, in the schedule's time zone. 0 when today's sending is over or the
+   * campaign has not begun.
+   */
   remaining_today: number;
   /** Number of days on which emails are sent. */
   sending_days: number | null;
@@ -42,18 +45,18 @@ export interface Estimate {
 }
 
 /**
- * Estimates when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that the
- * mailboxes send only the emails in `coming` in addition to the campaign, and that these count in the cap. On each day,
- * each mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
- * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if no
- * email of the day is lost. So days and emails per day are as projected, but the last email may be later on its day.
- * The number of days and the finish are null without recipients, capacity or sending days, with an end date too early,
- * or after more than two years.
+ * Estimates when the last of `recipients` first emails is sent, by the rules of the allocator. Assumes that besides the
+ * campaign's emails the mailboxes send only those in `coming`, which also count against their caps. On each day, each
+ * mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
+ * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if the
+ * day still has time for all emails. So days and emails per day are as projected, but the last email may be later on
+ * its day. The number of days and the finish are null if there are no recipients, no capacity or no sending days. They
+ * are also null if the end date is too early, or two years are too short.
  *
- * Mailboxes in the same state are grouped. Days that begin in the same state with the same hours are computed once.
- * After the first weeks all weeks are equal, so the computation for two years takes little longer. With ten thousand
- * mailboxes of different warmup plans these weeks may take a second or two, so the function yields to the event loop
- * between days.
+ * Mailboxes in the same state are grouped, and days with the same hours that begin in the same state are computed once.
+ * After the first weeks all weeks are equal, so two years take little longer to compute than these weeks. With ten
+ * thousand mailboxes of different warmup plans these weeks may take a second or two, so the function yields to the
+ * event loop between days.
  */
 export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const { recipients, mailboxes, dailyLimit, schedule, now } = input;
@@ -62,7 +65,7 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
 
-  // Skips the projection if two years are too short in any case.
+  // Skips the projection if the emails cannot be sent within two years.
   const shares = mailboxes.reduce((sum, { cap }) => sum + Math.min(cap, dailyLimit), 0);
   const reachable = MAX_DAYS * Math.min(dailyLimit, shares);
   // A ramp above the highest cap has no effect, so all later days have the same limit.
@@ -105,7 +108,7 @@ export async function estimateSending(input: EstimateInput): Promise<Estimate> {
 }
 
 /**
- * State of the mailboxes at the start of a day, with the computed days that began in this state, keyed by hours and
+ * State of the mailboxes at the start of a day, and the results of days that began in this state, by sending hours and
  * ramp.
  */
 interface Opening {
@@ -114,7 +117,7 @@ interface Opening {
 }
 
 interface PlayedDay {
-  /** Emails that the campaign sends on the day. */
+  /** Number of emails that the campaign sends on the day. */
   readonly capacity: number;
   /** Returns the state of the mailboxes at the start of the next day. */
   readonly next: () => Opening;
@@ -196,7 +199,7 @@ function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
   return ramp ? rampLevel({ enabled: true, ...ramp, level: null, perMailboxCap: dailyLimit }, index) : dailyLimit;
 }
 
-/** Returns the emails of the first day that is open from its start, with unused mailboxes. */
+/** Returns the number of emails on the first day that is open from its start, if the mailboxes send nothing else. */
 function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, deadline: number): number {
   const { clock } = plan.pattern;
   const fresh = input.mailboxes.map(({ cap, gapMs }) => ({ cap, gapMs, used: new Map(), taken: [], restsUntil: 0 }));

@@ -25,8 +25,8 @@ export function nextWorkingDay(day: string): string {
 
 /**
  * Returns the end of an away message's hold: the start of the working day after the return date. Without a future date,
- * the hold lasts `holdDays` times 24 hours from the message. A date in the past was misread, or comes from an outdated
- * auto-reply.
+ * the hold lasts `holdDays` times 24 hours from the message. A date in the past is ignored, because it was misread or
+ * the auto-reply is outdated.
  */
 export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
   const fallback = new Date(receivedAt.getTime() + holdDays * DAY);
@@ -39,7 +39,7 @@ export function awayHoldEnd({ receivedAt, returnDate, holdDays, timezone }: Away
 function startOfDay(timezone: string, day: string): Date {
   const clock = zoneClock(timezone);
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Starts two days earlier in UTC, which is an earlier local day for any offset.
+  // Begins two days earlier in UTC, because that is an earlier local day in every time zone.
   let at = midnight - 2 * DAY;
   while (localDay(clock, at) * DAY < midnight) at = nextLocalDay(clock, at);
   return new Date(at);

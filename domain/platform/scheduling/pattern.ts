@@ -13,7 +13,8 @@ export interface WeekPattern {
   readonly spans: readonly Span[];
 }
 
-// Offset (ms) of the epoch in its week. 1970-01-01 was a Thursday, four days after the start of its week.
+// Time (ms) from the start of a week to the Unix epoch. 1970-01-01 was a Thursday, four days after the start of its
+// week.
 const EPOCH_IN_WEEK = 4 * DAY;
 
 /** Sorts and merges intervals of the week. An interval past Saturday midnight continues at the start of the week. */
@@ -80,7 +81,7 @@ function spanIn(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span |
 
 /**
  * Moves an interval that a clock change skips entirely to the end of the gap, and keeps its length. Otherwise a window
- * of 02:15 to 02:45 would not open on that day. A day that the calendar skips is not replaced.
+ * from 02:15 to 02:45 would not open on that day. An interval on a day that the calendar skips is dropped.
  */
 function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span | null {
   if (segment.gap === 0 || segment.gap >= DAY || utc >= segment.from + segment.gap) return null;
@@ -91,8 +92,8 @@ function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): S
   const joined = first.from === 0 && last.to === WEEK;
   let longest = 0;
   for (const span of spans) {
-    // If an interval ends at midnight on Saturday and another begins then, they are one interval. The second part is
-    // skipped.
+    // An interval that ends at midnight on Saturday and one that begins at that time are one interval. Skips the second
+    // part.
     if (joined && span === first) continue;
     const length = span.to - span.from + (joined && span === last ? first.to : 0);
     const into = (((span.from - gapStart) % WEEK) + WEEK) % WEEK;

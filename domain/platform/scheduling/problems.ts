@@ -42,7 +42,10 @@ export function scheduleProblems(input: ScheduleInput, now?: Date): Problem[] {
   return problems;
 }
 
-/** Maximum number of windows per weekday: one per half-hour. Each slot calculation reads all windows. */
+/**
+ * Maximum number of windows per weekday: one per half-hour. The number is limited because each slot calculation reads
+ * all windows.
+ */
 const MAX_WINDOWS = 48;
 
 function windowProblems(windows: unknown): Problem[] {

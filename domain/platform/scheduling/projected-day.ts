@@ -2,17 +2,17 @@ import type { Span } from './pattern.ts';
 import { DAY } from './zone.ts';
 
 /**
- * Simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and their state afterwards.
- * Times are ms from the UTC midnight before the day opens, and UTC days are counted from that midnight. So days with
- * the same hours are equal, regardless of their dates.
+ * This file simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and the mailboxes'
+ * state afterwards. Times are ms from the UTC midnight before the day opens, and UTC days are counted from that
+ * midnight. So two days with the same sending hours have equal values.
  */
 
-/** A mailbox as input of a projection. Times in epoch ms, UTC days since 1970. */
+/** A mailbox as input of a projection. Times are in epoch ms, and UTC days are counted from 1970-01-01. */
 export interface ProjectedMailbox {
-  /** Maximum emails per UTC day, over all campaigns. */
+  /** Maximum number of emails per UTC day, over all campaigns. */
   readonly cap: number;
   readonly gapMs: number;
-  /** Emails counted so far by UTC day (YYYY-MM-DD), including slots reserved for later. */
+  /** Number of emails per UTC day (YYYY-MM-DD), including reserved slots. */
   readonly used: ReadonlyMap<string, number>;
   /** Times of the mailbox's latest email and of its reserved slots. */
   readonly taken: readonly number[];
@@ -22,7 +22,7 @@ export interface ProjectedMailbox {
   readonly coming?: UpcomingEmails | undefined;
 }
 
-/** Emails per UTC day, from `firstDay` on. The last number applies to all later days. */
+/** Number of emails per UTC day, from `firstDay` on. The last number applies to all later days. */
 export interface UpcomingEmails {
   readonly firstDay: number;
   readonly emails: readonly number[];
@@ -36,28 +36,28 @@ export interface Piece extends Span {
 /** Open time of a campaign-local day. */
 export interface OpenTime {
   readonly pieces: readonly Piece[];
-  /** First open time of the following day; Infinity when there is none. */
+  /** Start of the first sending window of the following day; Infinity when there is none. */
   readonly next: number;
 }
 
-/** A group of mailboxes in the same state, which therefore behave alike. */
+/** A group of mailboxes in the same state. All of them send the same emails. */
 export interface Kind {
   readonly count: number;
   readonly cap: number;
   readonly gapMs: number;
-  /** Earliest time at which the gaps to the projection's own emails allow another email. */
+  /** Earliest time at which the minimum gap to the emails of this projection allows another email. */
   readonly free: number;
-  /** Emails sent for the campaign on the latest UTC day. */
+  /** Number of emails sent for the campaign on the latest UTC day with emails. */
   readonly own: { readonly day: number; readonly emails: number };
-  /** Emails counted before the projection, by UTC day. */
+  /** Number of emails that were sent or reserved before the projection, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
   readonly coming: UpcomingEmails | undefined;
-  /** Times too close to earlier reserved slots. Sorted and disjoint. */
+  /** Intervals in which an email would be too close to a slot reserved before the projection. Sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
 
 /**
- * Returns the groups of mailboxes at the start of the projection. All times in the result count from `midnight` (epoch
+ * Returns the groups of mailboxes at the start of the projection. All times in the result are ms from `midnight` (epoch
  * ms).
  */
 export function kindsOf(mailboxes: readonly ProjectedMailbox[], midnight: number): Kind[] {
@@ -82,7 +82,7 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   if (gapMs === 0) return blocked;
   for (const at of taken.toSorted((a, b) => a - b)) {
     const last = blocked.at(-1);
-    // An email exactly one gap before or after is allowed.
+    // An email is allowed exactly one gap before or after the slot.
     const span = { from: at - gapMs + 1, to: at + gapMs };
     if (last && span.from <= last.to) last.to = span.to;
     else blocked.push(span);
@@ -91,9 +91,9 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
 }
 
 /**
- * Returns the groups of mailboxes at the start (opening) of a sending day. Times become relative to the UTC midnight
- * before the opening. Drops state that has no effect any more, so that mailboxes become equal again. Openings with the
- * same `key` are equal.
+ * Returns the groups of mailboxes at the start of a sending day, with times relative to the UTC midnight before that
+ * start. Drops state that has no effect any more, so that groups can be merged. Two day starts with the same `key` are
+ * equal.
  */
 export function openDay(kinds: readonly Kind[], opensAt: number): { key: string; kinds: Kind[] } {
   const days = Math.floor(opensAt / DAY);
@@ -129,7 +129,7 @@ function laterBy(kind: Kind, days: number, from: number): Kind {
   };
 }
 
-/** Returns the same emails with days counted from `days` later. Drops days that have passed. */
+/** Returns the same emails, with UTC days counted from `days` days later. Drops days that have passed. */
 function upcomingFrom({ firstDay, emails }: UpcomingEmails, days: number): UpcomingEmails {
   const passed = Math.min(Math.max(0, days - firstDay), emails.length - 1);
   return { firstDay: Math.max(0, firstDay - days), emails: passed === 0 ? emails : emails.slice(passed) };
@@ -152,7 +152,7 @@ interface Row {
   readonly emails: number;
 }
 
-/** Emails of one mailbox of a group up to a time of the day, and its state at that time. */
+/** Number of emails that one mailbox of a group sends up to a time of the day, and its state at that time. */
 interface Alone {
   readonly emails: number;
   readonly free: number;
@@ -162,8 +162,8 @@ interface Alone {
 }
 
 /**
- * Returns the emails of a mailbox up to and including `until`. Each email is sent as early as gap, cap of the UTC day
- * and `level` allow; `level` is the campaign's maximum per mailbox and day.
+ * Returns the number of emails that a mailbox sends up to and including `until`. Each is sent as early as the gap, the
+ * cap of the UTC day and `level`, the campaign's maximum per mailbox and day, allow.
  * @param rows collects the emails, if given
  */
 function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = Infinity, rows?: Row[]): Alone {
@@ -192,7 +192,7 @@ function sendAlone(kind: Kind, pieces: readonly Piece[], level: number, until = 
   return { emails, free, own, last };
 }
 
-/** Returns the emails on a UTC day that do not belong to the projection, both sent and future ones. */
+/** Returns the number of emails on a UTC day that do not belong to the projection: sent, reserved and expected ones. */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
   return (used.get(day) ?? 0) + later;
@@ -209,7 +209,7 @@ function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span>
   if (at < to) yield { from: at, to };
 }
 
-/** Returns the campaign's emails on a day over all mailboxes, at most `most`. */
+/** Returns the number of emails that all mailboxes send for the campaign on a day, at most `most`. */
 export function capacityOf(kinds: readonly Kind[], { pieces }: OpenTime, level: number, most: number): number {
   return Math.min(
     most,
@@ -217,7 +217,7 @@ export function capacityOf(kinds: readonly Kind[], { pieces }: OpenTime, level: 
   );
 }
 
-/** Returns the time at which email number `n` of the day is sent. */
+/** Returns the time at which the `n`th email of the day is sent. */
 export function momentOf(kinds: readonly Kind[], { pieces }: OpenTime, level: number, n: number): number {
   const rows: Row[] = [];
   for (const kind of kinds) sendAlone(kind, pieces, level, Infinity, rows);
@@ -238,7 +238,7 @@ export function momentOf(kinds: readonly Kind[], { pieces }: OpenTime, level: nu
   return low;
 }
 
-/** Returns the mailboxes after a day on which the campaign sent up to its limit. */
+/** Returns the state of the mailboxes after a day on which the campaign sent as many emails as its limit allows. */
 export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, dailyLimit: number): Kind[] {
   const { pieces, next } = time;
   if (capacityOf(kinds, time, level, Infinity) <= dailyLimit)
@@ -247,7 +247,8 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
       return { ...kind, free, own };
     });
   const closes = pieces.at(-1)!.to;
-  // The distribution of emails among mailboxes matters only if it reduces the next day's capacity.
+  // If all gaps and limits end before the next day, the mailboxes are unused again, however the emails were
+  // distributed.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY)) return [...kinds];
 
@@ -261,8 +262,8 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
 }
 
 /**
- * A group of mailboxes just before the daily limit is reached: emails sent so far, and the number possible a
- * millisecond later.
+ * A group of mailboxes just before the daily limit is reached: the emails sent so far, and the number that could be
+ * sent a millisecond later.
  */
 interface Lot {
   readonly kind: Kind;
@@ -272,8 +273,8 @@ interface Lot {
 }
 
 /**
- * Distributes the last emails of a day, all due at the same time. Each email goes to the mailbox with the fewest
- * emails. Among equal mailboxes, it goes to the one whose last email is oldest.
+ * Distributes the last emails of a day, which are all due at the same time, among the mailboxes. Each email goes to the
+ * mailbox with the fewest emails. Among equal mailboxes, it goes to the one whose last email is oldest.
  */
 function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);

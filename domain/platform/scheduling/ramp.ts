@@ -1,22 +1,22 @@
 /** State of a campaign's daily ramp-up. Counts are emails per mailbox and day. */
 export interface Ramp {
   readonly enabled: boolean;
-  /** Emails on the first day. */
+  /** Number of emails on the first day. */
   readonly start: number;
-  /** Increase per further sending day. */
+  /** Number of emails added on each further sending day. */
   readonly increment: number;
   /** Maximum of the ramp. 0 or null means the cap per mailbox. */
   readonly ceiling: number | null;
-  /** The stored `ramp_level`: emails allowed when day 0 began. 0 or null when the ramp has not begun. */
+  /** The stored `ramp_level`: number of emails allowed on day 0. 0 or null when the ramp has not begun. */
   readonly level: number | null;
   readonly perMailboxCap: number;
 }
 
 /**
- * Returns the emails allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was stored. The
- * index is 0 if the stored level is advanced daily. The result never exceeds the ceiling or the mailbox's cap. If
- * `start` is raised above the level, it applies at once. A ramp allows at least one email, because with zero the
- * campaign would wait indefinitely.
+ * Returns the number of emails allowed per mailbox on ramp day `dayIndex`, counted in sending days since `level` was
+ * stored. The index is 0 if the stored level is raised daily. The result never exceeds the ceiling or the mailbox's
+ * cap. A `start` above the level applies at once. A ramp allows at least one email, because with zero the campaign
+ * would wait indefinitely.
  */
 export function rampLevel(ramp: Ramp, dayIndex: number): number {
   const cap = Math.max(0, Math.floor(ramp.perMailboxCap));

@@ -86,7 +86,7 @@ export function parseTimezone(text: string): string | null {
 
 /**
  * Returns the zone for send-time optimization. Tries the contact's `timezone` field, the country suffix of the email
- * domain, `fallback` (`default_contact_timezone`), then UTC. An unreadable field counts as absent.
+ * domain, `fallback` (`default_contact_timezone`), then UTC. A `timezone` field that cannot be parsed is ignored.
  */
 export function recipientZone(customTimezone: string | null, email: string, fallback: string | null): RecipientZone {
   const custom = customTimezone === null ? null : parseTimezone(customTimezone);
@@ -105,7 +105,7 @@ function countryZone(domain: string): string | null {
   return Object.hasOwn(COUNTRY_ZONES, country) ? COUNTRY_ZONES[country]! : null;
 }
 
-/** Etc names count westwards: UTC+2 is Etc/GMT-2. */
+/** The names of Etc zones have the opposite sign: UTC+2 is Etc/GMT-2. */
 function offsetZone(sign: 1 | -1, hours: number, minutes: number): string | null {
   const total = sign * (hours * 60 + minutes);
   if (minutes !== 0) return FRACTIONAL[total] ?? null;

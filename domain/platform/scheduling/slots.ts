@@ -17,7 +17,7 @@ interface SendTimePreference {
 
 export interface SlotRequest {
   readonly now: Date;
-  /** The mailbox's latest send or reserved slot. Null when {@link SlotRequest.freeFrom} decides instead. */
+  /** Time of the mailbox's latest email or reserved slot. Null when {@link SlotRequest.freeFrom} is used instead. */
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
   /**
@@ -27,7 +27,7 @@ export interface SlotRequest {
   readonly maxSpreadMs?: number;
   /**
    * Returns the first time from `at` on (epoch ms) at which other slots and caps allow the mailbox to send, or
-   * Infinity. A wait for another slot may be lengthened by `spreadMs`.
+   * Infinity. If that time is later than `at`, it may be delayed by up to `spreadMs`.
    */
   readonly freeFrom?: (at: number, spreadMs: number) => number;
   readonly schedule: Schedule;
@@ -37,8 +37,8 @@ export interface SlotRequest {
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Returns a uniform number from 0 to 1. Called once for the spread, and once more for a preference. Seed it with lead
-   * and step, so that a repeated request draws the same numbers.
+   * Returns a uniform number from 0 to 1. Called once for the random part of the gap, and once more with a send-time
+   * preference. It must be seeded with lead and step, so that a repeated request gets the same numbers.
    */
   readonly jitter: () => number;
 }
@@ -49,11 +49,14 @@ export interface SlotRequest {
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
-// Search period (ms). If two weekly patterns ever overlap, they overlap within a week. One more day covers clock
-// changes.
+// Length (ms) of the period that is searched. Two weekly patterns that overlap at all do so within a week. One more day
+// covers clock changes.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
-/** Maximum number of rounds of a search. In each round the schedule or the mailbox requires a later time. */
+/**
+ * Maximum number of rounds of a search. A further round is needed when the schedule or the mailbox requires a later
+ * time.
+ */
 const MAX_TRIES = 500;
 /** Maximum time that a Date can represent (epoch ms). */
 const FOREVER = 8.64e15;
@@ -83,7 +86,7 @@ export function nextSlot(request: SlotRequest): Slot {
     const at = openFrom(request, { pattern, from, until }, earliest, spread, weekend);
     if (at === null) return { never: 'ended' };
     const free = request.freeFrom?.(at, spread) ?? at;
-    // The exact time is not needed if it is after the horizon.
+    // Stops the search, because a time after the horizon need not be exact.
     if (free > now.getTime() + request.horizonMs || tries === MAX_TRIES)
       return { later: new Date(Math.min(Math.max(at, free), FOREVER)) };
     if (free <= at) return { at: new Date(at) };
@@ -102,7 +105,7 @@ function openFrom(
   weekend: number,
 ): number | null {
   const plain = openSpan(pattern, earliest)!;
-  // Searches from the plain slot, so that a repeated request at that slot searches the same days.
+  // Begins at the first time that suits the campaign, so that a request repeated at that time searches the same days.
   const met = optimize && preferredSpan(pattern, optimize, weekend, Math.max(earliest, plain.from));
   const { span, preference } = met ?? { span: plain, preference: null };
   const opens = Math.max(span.from, from);
@@ -110,14 +113,15 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // An interval may begin within an open period. The time is shifted only if the schedule was closed before it.
+  // The interval may begin in the middle of an open period. The time is shifted only if the schedule was closed just
+  // before.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }
 
 /**
  * Returns when a contact's first email may be sent: `entry_delay_minutes` after the contact entered the campaign.
- * Contacts without a recorded entry count from the campaign's creation.
+ * Without a recorded entry, the delay is counted from the campaign's creation.
  */
 export function entryDelayEnd(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
   return new Date((enteredAt ?? campaignCreatedAt).getTime() + delayMinutes * MINUTE);
@@ -133,8 +137,8 @@ function unit(value: number): number {
 
 /**
  * Returns the first interval from `from` (epoch ms) on that suits campaign and recipient, or null if the two never
- * overlap. Excludes weekends if the random draw excludes them and a weekday exists. A repeated request at a weekend
- * slot may find a weekday after a clock change, which delays the email once more but never twice.
+ * overlap. Excludes weekends if the random draw excludes them and there is a weekday. After a clock change, a request
+ * repeated for a weekend slot may find a weekday, which delays the email once more but never twice.
  */
 function preferredSpan(
   pattern: WeekPattern,

@@ -10,7 +10,7 @@ interface TimeZone {
 
 /**
  * Cached list of time zones, recomputed every hour. Computing it takes a second of processor time, because each zone
- * needs a formatter, and offsets change rarely.
+ * needs a formatter. Offsets change rarely.
  */
 let known: { hour: number; zones: Promise<TimeZone[]> } | undefined;
 

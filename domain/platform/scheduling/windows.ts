@@ -31,7 +31,7 @@ export interface Schedule {
   readonly endDate: Date | null;
 }
 
-/** A schedule prepared for calculations. `from` and `until` are epoch ms. */
+/** A schedule prepared for calculations. `from` and `until` are its start and end (epoch ms). */
 export interface CompiledSchedule {
   readonly pattern: WeekPattern;
   readonly from: number;
@@ -84,13 +84,16 @@ export function nextOpening(schedule: Schedule, at: Date): Date | null {
   return span.from <= at.getTime() ? at : new Date(span.from);
 }
 
-/** Returns the local calendar day, YYYY-MM-DD, on which daily caps count. Accepts a schedule or an IANA zone name. */
+/**
+ * Returns the local calendar day, YYYY-MM-DD, for which daily limits are counted. Accepts a schedule or an IANA zone
+ * name.
+ */
 export function dayKey(where: Schedule | string, at: Date): string {
   const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
   return utcDay(localDay(clock, at.getTime()) * DAY);
 }
 
-/** Returns the first instant of the next local calendar day in the zone, when daily caps start again. */
+/** Returns the first instant of the next local calendar day in the zone, when the counts of daily limits restart. */
 export function startOfNextDay(timezone: string, at: Date): Date {
   return new Date(nextLocalDay(zoneClock(timezone), at.getTime()));
 }

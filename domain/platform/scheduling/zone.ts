@@ -17,8 +17,8 @@ export interface ZoneSegment {
 }
 
 const BLOCK = 32 * DAY;
-// Distance (ms) of probes. No zone changes its clock and returns within eight days, so equal offsets at both ends mean
-// no transition.
+// Distance (ms) between two looked-up offsets. No zone changes its offset and returns to it within eight days, so equal
+// offsets mean no transition in between.
 const PROBE = 8 * DAY;
 const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
@@ -143,7 +143,7 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // If the block ends at a transition, this segment is empty. The next block then begins with the transition.
+    // If the block ends at a transition, this segment is empty, and the next block begins with the transition.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }

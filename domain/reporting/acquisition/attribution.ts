@@ -14,12 +14,12 @@ import { joinsOf, KEYS, namesOf, type Dimension } from './dimensions.ts';
 import { acquisitionGoal, primaryGoals } from './primary-goals.ts';
 import { attributionSettings, type AttributionSettings } from './settings.ts';
 
-/** Counts of customers, in total and by their credit to emails. */
+/** Numbers of customers, in total and by the credit given to emails. */
 export interface AttributionSummary {
   settings: AttributionSettings;
   /**
-   * The goal whose first conversion makes a customer. Null if no signup or paid goal is primary. There are then no
-   * customers.
+   * The goal whose first conversion makes a person a customer. Null if no signup or paid goal is primary; then there
+   * are no customers.
    */
   goal: AcquisitionGoal | null;
   customers: number;
@@ -29,7 +29,7 @@ export interface AttributionSummary {
   matchMethods: Record<MatchMethod, number>;
   corrected: number;
   estimated: number;
-  /** Number of changes of people and emails that the figures do not include yet. */
+  /** Number of changes of people and emails that the report does not include yet. */
   pending: number;
 }
 
@@ -46,7 +46,7 @@ interface AttributionGroup {
   customers: number;
   withoutEngagement: number;
   corrected: number;
-  /** Customers with a colleague who received an email of the group. Not included in the other figures. */
+  /** Number of customers with a colleague who received an email of the group. The other fields do not include them. */
   estimated: number;
 }
 
@@ -147,7 +147,7 @@ export async function readAttributionBreakdown(
   return rows.map((row) => ({ ...row, name: row.key === null ? null : (names.get(row.key) ?? null) }));
 }
 
-/** Returns the goal whose first conversion makes a customer, or null if none is primary. */
+/** Returns the goal whose first conversion makes a person a customer, or null if no such goal is primary. */
 export async function readAcquisitionGoal(org: OrgScope): Promise<AcquisitionGoal | null> {
   const id = acquisitionGoal(await primaryGoals(org));
   if (!id) return null;

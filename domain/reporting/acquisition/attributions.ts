@@ -38,7 +38,7 @@ export interface CustomerRow {
   status: Status;
   match_method: MatchMethod;
   corrected: boolean;
-  /** Id of the credited send. For an estimated customer, the email of the colleague. */
+  /** Id of the credited send. For an estimated customer, the id of the send to the colleague. */
   send_id: string | null;
   sent_at: Date | null;
   campaign_id: string | null;
@@ -79,7 +79,7 @@ interface Touch {
   event_name: string | null;
 }
 
-/** Explanation of a person's credit. */
+/** Explanation of the email to which a person's acquisition is credited. */
 export interface Explanation {
   personId: string | null;
   contactId: string | null;
@@ -116,8 +116,7 @@ const LIST = 'acquisition.attributions';
 export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: PageRequest): Promise<Page<CustomerRow>> {
   const org = reader(ctx);
   const { campaignId, status, matchMethod, corrected, withoutEngagement } = asked;
-  // The cursor does not include the range, because the default end is the current time, which is later on the next
-  // page.
+  // Leaves the range out of the cursor, because its default end is the current time and so differs on the next page.
   const named = [campaignId, status, matchMethod, corrected, withoutEngagement];
   const after = decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
   const filter = await ofKnownCampaign(org, asked);
@@ -140,7 +139,7 @@ export async function listAttributions(ctx: Ctx, asked: CustomerFilter, page: Pa
 }
 
 /**
- * Explains a person's credit (GET /acquisition/attributions/:personId).
+ * Explains the email to which a person's acquisition is credited (GET /acquisition/attributions/:personId).
  * @throws AppError not_found
  */
 export async function explainPerson(ctx: Ctx, personId: string): Promise<Explanation> {
@@ -153,8 +152,8 @@ export async function explainPerson(ctx: Ctx, personId: string): Promise<Explana
 }
 
 /**
- * Explains a contact's credit (GET /acquisition/prospects/:contactId/attribution). All lists are empty for a contact
- * without events.
+ * Explains the email to which a contact's acquisition is credited (GET /acquisition/prospects/:contactId/attribution).
+ * All lists are empty for a contact without events.
  * @throws AppError not_found
  */
 export async function explainContact(ctx: Ctx, contactId: string): Promise<Explanation> {

@@ -1,12 +1,14 @@
 import { DAY_MS } from '../../../lib/clock.ts';
 
-/** The confirmed sends of a report, and the period after each in which reactions count. */
+/** Selects the confirmed sends of a report, and the period after each in which reactions are counted. */
 export interface Cohort {
   /** Earliest time of sending, inclusive. */
   from: Date;
   /** Latest time of sending, exclusive. */
   to: Date;
-  /** Number of 24-hour days after a send in which a person's actions count for it. The end is exclusive. */
+  /**
+   * Number of 24-hour days after a send in which actions of the recipient are attributed to it. The end is exclusive.
+   */
   windowDays: number;
   campaignId?: string | undefined;
 }
@@ -15,7 +17,7 @@ export interface Cohort {
 export const inCohort = (cohort: Cohort): string =>
   `f.organization_id = :org and f.sent_at >= :from and f.sent_at < :to${cohort.campaignId ? ' and f.campaign_id = :campaign' : ''}`;
 
-/** Returns an SQL condition: an action at a time counts for the send `f`. */
+/** Returns an SQL condition: an action at a time is within the window of the send `f`. */
 export const inWindow = (moment: string): string =>
   `${moment} >= f.sent_at and ${moment} < f.sent_at + make_interval(secs => :window)`;
 
@@ -29,11 +31,11 @@ export function bindingsOf(now: Date, { from, to, windowDays, campaignId }: Coho
     to,
     window: windowDays * (DAY_MS / 1000),
     matured: new Date(now.getTime() - windowDays * DAY_MS),
-    // Conversions after this time cannot count for any send.
+    // Conversions after this time are in the window of no send.
     until: new Date(to.getTime() + windowDays * DAY_MS),
     ...(campaignId ? { campaign: campaignId } : {}),
   };
 }
 
-/** Counts of a group: confirmed sends, sends whose window has closed, and contacts mailed. */
+/** Numbers of a group: confirmed sends, sends whose window has closed (`mature`), and contacts who got an email. */
 export type SendCounts = { key: string | null; confirmed: number; mature: number; prospects: number };

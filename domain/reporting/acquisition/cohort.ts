@@ -17,7 +17,7 @@ const GOAL_STAGES = ['signup', 'activation', 'paid'] as const;
 /** Number of prospects who reached a stage. */
 export interface StageCount {
   stage: Stage;
-  /** The primary goal of the stage. Null for replies, and if no goal is primary. */
+  /** Id of the primary goal of the stage. Null for replies, and if the stage has no primary goal. */
   goalId: string | null;
   people: number;
   /** Number of prospects who reached the stage after a send whose window has closed. */
@@ -30,7 +30,7 @@ interface Money {
   conversions: number;
 }
 
-/** Figures of all confirmed sends, or of one group. */
+/** Figures of a report, for all confirmed sends or for one group. */
 export interface CohortRow {
   key: string | null;
   /** Name of the group. Null for a deleted record, and for sends without a group. */
@@ -63,7 +63,7 @@ export async function readSummary(ctx: Ctx, asked: Cohort): Promise<CohortRow> {
 
 /**
  * Returns the figures of confirmed sends by group (GET /acquisition/breakdown), groups with most sends first. A
- * prospect in several groups counts in each.
+ * prospect in several groups is counted in each.
  * @throws AppError not_found as {@link readSummary}
  */
 export async function readBreakdown(
@@ -174,12 +174,12 @@ function emptyRow(goals: PrimaryGoals): CohortRow {
 }
 
 /**
- * Memory (MiB) for sorting a month's sends and counting distinct prospects. With less memory, PostgreSQL prefers to
- * read all sends.
+ * Memory (MiB) for sorting a month's sends and counting distinct prospects. With less, PostgreSQL chooses a plan that
+ * reads all sends.
  */
 const DISTINCT_MIB = 64;
 
-/** Counts sends from stored counts if they suffice, otherwise from the emails. */
+/** Counts sends: adds up stored counts if they suffice, otherwise counts the emails. */
 async function countSends(ctx: Ctx, now: Date, cohort: Cohort, dimension: Dimension): Promise<SendCounts[]> {
   const kept = await countStoredSends(ctx, now, cohort, dimension);
   if (kept) return kept;
@@ -215,12 +215,12 @@ function countReplies(org: OrgScope, now: Date, cohort: Cohort, dimension: Dimen
 export const CONVERTED = `conversions c join people p on p.id = c.person_id
      join send_facts f on f.contact_id = p.contact_id and f.sent_at <= c.occurred_at and f.sent_at > c.occurred_at - make_interval(secs => :window)`;
 
-/** SQL condition: conversions that can count for a send of the cohort. */
+/** SQL condition: the time of a conversion `c` can be in the window of a send of the cohort. */
 export const MAY_COUNT = 'c.organization_id = :org and c.occurred_at >= :from and c.occurred_at < :until';
 
 /**
- * Counts prospects who reached each goal, and sums the values of conversions of the revenue goal. Each conversion
- * counts once, regardless of the number of earlier sends. One query returns both.
+ * Counts prospects who reached each goal, and sums the values of conversions of the revenue goal, in one query. Each
+ * conversion is counted once, regardless of the number of earlier sends.
  */
 async function countConverted(
   org: OrgScope,

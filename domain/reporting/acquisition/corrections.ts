@@ -11,7 +11,7 @@ export type CorrectionRow = Row<'attribution_corrections'>;
 
 /** A person's decision about the credit of a customer. */
 interface Correction {
-  /** A confirmed send to the customer's contact. Null: not acquired by an email. */
+  /** Id of a confirmed send to the customer's contact. Null if the customer was not acquired by an email. */
   sendId: string | null;
   reason: string;
 }
@@ -42,7 +42,7 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
 }
 
 /**
- * Restores the automatic credit (DELETE /acquisition/attributions/:personId/correction). Changes nothing without a
+ * Restores the automatic credit (DELETE /acquisition/attributions/:personId/correction). Changes nothing if there is no
  * correction.
  * @throws AppError not_found for a person who is no customer
  */
@@ -63,8 +63,8 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
 }
 
 /**
- * Returns problems of an email as credit for a customer, for validation that reports all problems together. Empty for a
- * person who is no customer.
+ * Returns the reasons why a send cannot be credited with a customer, for a validation that reports all problems
+ * together. Empty for a person who is no customer.
  */
 export async function correctionProblems(
   ctx: Ctx,

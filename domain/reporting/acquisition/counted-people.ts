@@ -3,18 +3,18 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { readCountedRows } from '../aggregates/counted-rows.ts';
 
-/** A person counted by a figure of a trend or a funnel. */
+/** A person who is counted in a number of a trend or a funnel. */
 export interface CountedPerson {
   /** Id of the person. In a funnel, the id of the contact if there is one. */
   id: string;
   contact_id: string | null;
   contact_email: string | null;
-  /** Time from which the figure counts the person. */
+  /** Time of the action for which the person is counted. */
   at: Date;
 }
 
 /**
- * Returns a page of the people that a figure counts, by id, with their total.
+ * Returns a page of the people who are counted in a number, in order of id, with their total.
  * @param counted SQL that selects id, contact and time of each person once; rows without an id are ignored
  */
 export function readPeople(

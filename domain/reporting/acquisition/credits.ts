@@ -11,10 +11,13 @@ export type Status = (typeof STATUSES)[number];
 export interface CustomerFilter {
   from: Date;
   to: Date;
-  /** Campaign that is credited. With the status `estimated`, the campaign of the estimate. */
+  /** Id of the campaign that is credited, or with the status `estimated` of the campaign of the estimate. */
   campaignId?: string | undefined;
   status?: Status | undefined;
-  /** Customers with this match method only. The next fields narrow the filter to other figures of the summary. */
+  /**
+   * Returns only customers with this match method. The following fields select the customers of other numbers of the
+   * summary.
+   */
   matchMethod?: MatchMethod | undefined;
   corrected?: true | undefined;
   withoutEngagement?: true | undefined;
@@ -22,9 +25,9 @@ export interface CustomerFilter {
 
 /**
  * Returns SQL: customers `c` with their credit, from the rows of `acquisition_facts` (`a`) that a condition selects. A
- * person's correction always applies. Otherwise the last send before the acquisition is credited if it is less than
- * `window` old at that time. Without such a send and without a correction, the last send to a colleague may be an
- * estimate.
+ * person's correction always applies. Otherwise the last send before the acquisition is credited if it was less than
+ * `window` old at the acquisition. Without such a send and without a correction, the last send to a colleague may be
+ * the estimate.
  */
 export const customers = (
   condition: string,
@@ -63,8 +66,8 @@ export function creditBindings(settings: AttributionSettings, goalId: string, fi
 export const STATUS = `case when c.send_id is not null then 'attributed' when c.estimate_id is not null then 'estimated' else 'unattributed' end`;
 
 /**
- * SQL: time of the person's first action between the credited send `f` and the acquisition. The conversion itself does
- * not count.
+ * SQL: time of the person's first product event between the credited send `f` and the acquisition, without the event of
+ * the conversion itself.
  */
 export const VISITED = `(select min(e.occurred_at) from product_events e where e.organization_id = :org and e.person_id = c.person_id
        and e.occurred_at >= f.sent_at and e.occurred_at < c.acquired_at and e.id <> c.event_id)`;

@@ -37,7 +37,8 @@ export const KEYS: Record<Dimension, string> = {
 };
 
 /**
- * Returns SQL: the key in its stored type. PostgreSQL groups ids and bytes several times faster than collated text.
+ * Returns SQL: the key of a dimension in its stored type, because PostgreSQL groups ids and bytes several times faster
+ * than collated text.
  */
 export function groupingKeyOf(dimension: Dimension): string {
   const key = KEYS[dimension];
@@ -45,8 +46,8 @@ export function groupingKeyOf(dimension: Dimension): string {
 }
 
 /**
- * Returns SQL joins for a dimension's key, in addition to `send_facts f`. A send without category has one row, with
- * null.
+ * Returns SQL joins for a dimension's key, in addition to `send_facts f`. A send without a category gets one row with a
+ * null key.
  */
 export function joinsOf(dimension: Dimension): string {
   return dimension === 'category' ? 'left join lateral unnest(f.category_ids) as category(id) on true' : '';
@@ -69,7 +70,7 @@ const NAMED: Partial<
   category: { table: 'labels', column: 'title' },
 };
 
-/** Returns the current names of a dimension's keys. Deleted records have no name; labels are their own names. */
+/** Returns the current names of a dimension's keys. Deleted records have no name. A label is its own name. */
 export async function namesOf(
   org: OrgScope,
   dimension: string,
@@ -87,8 +88,8 @@ export async function namesOf(
 }
 
 /**
- * Returns the first line of sent texts, which is the subject unless the email continues a thread. A text has no name
- * once the contents of all its emails are deleted.
+ * Returns the names of sent texts, by the hash of the text. The name is the first line, which is the subject unless the
+ * email continues a thread. A text whose emails' contents are all deleted has no name.
  */
 async function subjectsOf(org: OrgScope, hashes: readonly string[]): Promise<Map<string, string>> {
   const rows = await org.sql<{ id: string; name: string }>(

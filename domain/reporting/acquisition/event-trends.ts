@@ -58,7 +58,7 @@ export async function listTrendPeople(ctx: Ctx, filter: EventFilter, page: PageR
   );
 }
 
-/** Returns the starts of all buckets that a range touches. */
+/** Returns the starts of all buckets (days or weeks) that overlap a range. */
 function bucketsOf({ from, to }: { from: Date; to: Date }, interval: Interval): Date[] {
   const first = new Date(Math.floor(from.getTime() / DAY_MS) * DAY_MS);
   // A week begins on Monday; Sunday is 0.

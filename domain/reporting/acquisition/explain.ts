@@ -7,7 +7,7 @@ import { CONVERTED, MAY_COUNT, ofKnownCampaign } from './cohort.ts';
 import { joinsOf, KEYS, type Dimension } from './dimensions.ts';
 import { primaryGoals, revenueGoal } from './primary-goals.ts';
 
-/** Figures of a summary or a breakdown whose rows can be listed. */
+/** Numbers of a summary or a breakdown for which the counted rows can be listed. */
 export const FIGURES = [
   'confirmed_sends',
   'mature_sends',
@@ -21,19 +21,19 @@ export const FIGURES = [
 ] as const;
 type Figure = (typeof FIGURES)[number];
 
-/** A figure of a report, or of one of its groups. */
+/** Identifies a number of a report or of one of its groups. */
 export interface FigureOf {
   figure: Figure;
-  /** True if a stage counts only people who reached it after a send whose window has closed. */
+  /** True to count only people who reached the stage after a send whose window has closed. */
   mature?: boolean | undefined;
   dimension: Dimension;
   /** Key of the group. Null for sends without key, undefined for the whole report. */
   key?: string | null | undefined;
-  /** Currency of the figure `window_revenue`. */
+  /** Currency, for the figure `window_revenue`. */
   currency?: string | undefined;
 }
 
-/** A send, a contact or a conversion that a figure counts. */
+/** A send, a contact or a conversion that is counted in a number of a report. */
 export interface CountedRow {
   id: string;
   contact_id: string | null;
@@ -59,8 +59,7 @@ export async function explainFigure(
   page: PageRequest,
 ): Promise<Page<CountedRow>> {
   const org = reader(ctx);
-  // The cursor does not include the range, because the default end is the current time, which is later on the next
-  // page.
+  // Leaves the range out of the cursor, because its default end is the current time and so differs on the next page.
   const named = [asked.windowDays, asked.campaignId, of];
   const after = decodeIdCursor(LIST, named, page.cursor);
   const cohort = await ofKnownCampaign(org, asked);

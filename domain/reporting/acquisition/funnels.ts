@@ -22,7 +22,7 @@ interface Funnel {
   /** Start of the range of the first step, inclusive. `to` is exclusive. */
   from: Date;
   to: Date;
-  /** Number of 24-hour days after the first step in which the other steps count. The end is exclusive. */
+  /** Number of 24-hour days after the first step in which the other steps must be taken. The end is exclusive. */
   windowDays: number;
 }
 
@@ -49,7 +49,7 @@ const LIST = 'acquisition.funnel-people';
 
 /**
  * Lists the people of one step of a funnel (POST /acquisition/funnels/people). Each row has the earliest time at which
- * the person can reach the step. Their number equals the figure of the funnel.
+ * the person can reach the step. The number of rows equals the number that the funnel shows.
  * @param of.step number of the step, from 1
  * @param of.lost lists the people who took the previous step but not this one, with the time of the previous step
  * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad
@@ -77,7 +77,9 @@ export async function listFunnelPeople(
   );
 }
 
-/** Returns the name of the CTE with the people of a step. For the first step, it contains all who started. */
+/**
+ * Returns the name of the CTE with the people of a step. For the first step, it contains everybody who took the step.
+ */
 function chainName(index: number): string {
   return index === 0 ? 'taken0' : `chain${index}`;
 }
@@ -93,7 +95,7 @@ async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; 
     ctes.push(`taken${index} as materialized (${found.sql})`);
     Object.assign(bindings, found.bindings);
   }
-  // Only people who take the second step need further queries. For the others the time of the first step is enough.
+  // Restricts further queries to people who take the second step. For the others the time of the first step is enough.
   if (funnel.steps.length > 1)
     ctes.push(
       `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
@@ -128,7 +130,10 @@ interface Occurrences {
   bindings: Bindings;
 }
 
-/** SQL: id of a person. The contact's id if there is one, so that emails and events of one person match. */
+/**
+ * SQL: id of a person. It is the contact's id if there is one, so that emails and events of one person have the same
+ * id.
+ */
 const WHO = 'coalesce(p.contact_id, p.id)';
 
 async function occurrencesOf(

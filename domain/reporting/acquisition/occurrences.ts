@@ -21,8 +21,8 @@ interface EventCondition {
 const PAGE = 5_000;
 
 /**
- * Returns the SQL condition on product events `e`. Events for which PostgreSQL cannot decide (text with non-ASCII
- * characters) are read and evaluated in TypeScript.
+ * Returns the SQL condition on product events `e`. Events for which PostgreSQL cannot evaluate the predicates (text
+ * with non-ASCII characters) are read and evaluated in TypeScript.
  * @param prefix starts the names of the bindings
  */
 export async function eventCondition(

@@ -12,15 +12,16 @@ export async function primaryGoals(org: OrgScope): Promise<PrimaryGoals> {
 }
 
 /**
- * Returns the goal whose conversions give the amounts in reports: the primary revenue goal, else the primary paid goal.
+ * Returns the goal whose conversions have the amounts for reports: the primary revenue goal, otherwise the primary paid
+ * goal.
  */
 export function revenueGoal(goals: PrimaryGoals): string | null {
   return goals.revenue ?? goals.paid ?? null;
 }
 
 /**
- * Returns the goal whose first conversion makes a person a customer: the primary signup goal, else the primary paid
- * goal.
+ * Returns the goal whose first conversion makes a person a customer: the primary signup goal, otherwise the primary
+ * paid goal.
  */
 export function acquisitionGoal(goals: PrimaryGoals): string | null {
   return goals.signup ?? goals.paid ?? null;

@@ -33,7 +33,10 @@ interface ProspectSearch {
   q?: string | undefined;
 }
 
-/** A mailed contact with the outcomes of its emails. Limited to one campaign if the search has one. */
+/**
+ * A contact who got an email, with the outcomes of its emails. If the search has a campaign, only emails of that
+ * campaign are included.
+ */
 export interface ProspectRow {
   contact_id: string;
   email: string;
@@ -44,8 +47,8 @@ export interface ProspectRow {
   first_sent_at: Date;
   last_sent_at: Date;
   /**
-   * Times of the first occurrence in any of these emails. Counts only opens and clicks by people, and only hard
-   * bounces.
+   * Times at which each outcome first occurred in any of these emails. Only opens and clicks by people and only hard
+   * bounces are included.
    */
   opened_at: Date | null;
   clicked_at: Date | null;
@@ -83,8 +86,8 @@ const DROPPED: Record<NonNullable<ProspectSearch['dropoff']>, string> = {
 };
 
 /**
- * Lists contacts with confirmed sends, newest activity first (GET /acquisition/prospects). The stages show goals that
- * the person has reached at any time.
+ * Lists contacts with confirmed sends, newest activity first (GET /acquisition/prospects). The stages show if the
+ * person has reached a goal at any time.
  * @throws AppError not_found for an unknown campaign; bad_request for a bad cursor
  */
 export async function listProspects(ctx: Ctx, asked: ProspectSearch, page: PageRequest): Promise<Page<ProspectRow>> {

@@ -6,10 +6,10 @@ import { bindingsOf, inCohort, MATURE, type Cohort, type SendCounts } from './co
 import { KEYS, type Dimension } from './dimensions.ts';
 
 /**
- * Counts confirmed sends and prospects by group from daily counts (`fact_groups`). Each prospect is counted at the last
- * email of its group in the range: the next email to the contact is sent only after the range. If the range starts or
- * ends within a day, the emails of that day are read. For the start of the range, `send_groups` suffices. For its end,
- * prospects are contacts of the last day without an earlier email in the range.
+ * Counts confirmed sends and prospects by group from daily counts (`fact_groups`). Each prospect is counted once per
+ * group: at its last email in the range, after which the next one is sent only after the range. If the range starts or
+ * ends within a day, the emails of that day are read. On the first day `send_groups` contains what is needed. On the
+ * last day, a contact is counted if it got no earlier email in the range.
  * @returns undefined if the counts do not suffice: a range without a whole UTC day, groups other than campaigns within
  * one campaign, or incomplete counts of the workspace
  */
@@ -29,7 +29,7 @@ export async function countStoredSends(
   if (stale.length > 0) return undefined;
   const counted = ofCampaign ? 'campaign' : dimension;
   const bindings = bindingsOf(now, cohort);
-  // Only some of the sends of this day are mature, because their windows close during the day.
+  // The windows of this day's sends close during the day, so only some of these sends are mature.
   const closing = Math.floor(bindings.matured.getTime() / DAY_MS) * DAY_MS;
   const { key, place, groups } = placed(counted);
   const emails = `send_groups s join send_facts f on f.send_id = s.send_id ${groups}, until u

@@ -14,12 +14,12 @@ export interface TimelineItem {
   at: Date;
   campaign_id: string | null;
   send_id: string | null;
-  /** State of the enrollment, subject of the send or draft, intent of the reply, name of the event or goal. */
+  /** State of the enrollment, subject of the send or draft, intent of the reply, or name of the event or goal. */
   title: string | null;
   goal_id: string | null;
   value_minor: number | null;
   currency: string | null;
-  /** The last confirmed send before a conversion. Shows the context, not the credit. */
+  /** The last confirmed send before a conversion. It is shown for context and need not be the credited send. */
   last_send_before: { send_id: string; campaign_id: string; sent_at: string } | null;
 }
 

@@ -23,8 +23,8 @@ export const ACQUISITION_MEASURES = [
 ] as const;
 
 /**
- * Returns SQL for the last confirmed send to a contact at or before a time. If several have the same time, the one with
- * the greatest id.
+ * Returns SQL for the last confirmed send to a contact at or before a time. If several have the same time, it is the
+ * one with the greatest id.
  */
 export const lastSend = (contact: string, moment: string): string =>
   `select s.send_id, s.sent_at, s.contact_id from send_facts s where s.organization_id = :org and s.contact_id = ${contact} and s.sent_at <= ${moment}
@@ -32,9 +32,9 @@ export const lastSend = (contact: string, moment: string): string =>
 
 /**
  * SQL: the rows of `acquisition_facts` for the people in `wanted (id, domain)`. For each signup or paid goal, primary
- * or not: the first conversion, the last send before it, and the last send to a colleague. If several conversions have
- * the same time, the one with the smallest id counts. The applicable goal and the window are settings that are applied
- * when reports are read.
+ * or not, a row contains the first conversion, the last send before it, and the last send to a colleague. If several
+ * conversions have the same time, the one with the smallest id is used. Reports apply the settings, which determine the
+ * goal and the window.
  */
 export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conversion_id, f.event_id, f.acquired_at,
        case when f.contact_id is null then 'none'
@@ -84,8 +84,8 @@ export async function recordAcquisitions(tx: Tx, personIds: readonly string[]): 
 }
 
 /**
- * Returns the company domain of each person: of the contact's address, or of the first known address of a person
- * without contact. Null for domains of public mail providers, which a package lists.
+ * Returns the company domain of each person, from the contact's address or, without a contact, from the first known
+ * address. Null for a domain of a public mail provider.
  */
 export async function companyDomains(org: OrgScope, personIds: readonly string[]): Promise<Map<string, string | null>> {
   const rows = await org.sql<{ id: string; domain: string | null }>(

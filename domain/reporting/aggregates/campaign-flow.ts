@@ -2,8 +2,8 @@ import { ZERO_UUID } from '../../../lib/ids.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Key of the counts of leads: the number of leads by last step and state. With an empty `state`: the number of entries
- * into a step, by the previous step. The zero id means "no step": for leads that have not begun, and before the first
+ * Key of the lead counts. A row with a `state` has the number of leads by last step and state. A row with an empty
+ * `state` has the number of entries into a step, by the previous step. The zero id means "no step", before the first
  * step.
  */
 export const FLOW_KEY = ['campaign_id', 'step_id', 'state', 'from_step_id'] as const;
@@ -23,9 +23,9 @@ export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
        where r.organization_id = :org
      ) counted group by 1, 2, 3, 4`;
 
-/** Recomputes the lead counts of every campaign in one statement. Concurrent changes add their differences. */
+/** Recomputes the lead counts of every campaign in one statement. Triggers add concurrent changes to the new counts. */
 export async function recountCampaignFlow(tx: Tx): Promise<void> {
-  // Takes the same lock as the merging of count rows, because both delete rows.
+  // Takes the same lock as the job that merges count rows, because both delete rows.
   await tx.org.lock(`campaign-flow/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from campaign_flow_counts where organization_id = :org)

@@ -2,14 +2,17 @@ import type { Bindings } from '../../../db/statement.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { pageOf, type Page } from '../../../lib/cursor.ts';
 
-/** Row after which a page starts: its id, and in lists by time also its time in PostgreSQL's text form. */
+/**
+ * Position of the row after which a page starts: its id, and in lists by time also its time in PostgreSQL's text form.
+ */
 interface CountedPlace {
   id: string;
   at?: string;
 }
 
 /**
- * Returns a page of the rows that a figure counts, by id or newest first, with their number (`total`).
+ * Returns a page of the rows that a number of a report counts, in order of id or newest first, with their number
+ * (`total`).
  * @param counted SQL that selects each row once, with `id`, `contact_id` and, for lists by time, `at`. Several selects
  * are parts of one list, each read in order from its own index, because PostgreSQL would sort their union
  * @param columns SQL columns of a row `b` and of its contact `k`

@@ -4,8 +4,8 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Index of each group of an email in `send_groups.next_days`, as `heron_send_groups` numbers them. Categories follow
- * after these.
+ * Index of an email's groups in `send_groups.next_days`, as the SQL function `heron_send_groups` numbers them. Groups
+ * by category have the next numbers.
  */
 export const GROUP_PLACES = {
   all: 1,
@@ -44,14 +44,17 @@ export const groupsOf = (email: string): string =>
 /** Returns SQL: the UTC day of a time. */
 const dayOf = (moment: string) => `(${moment} at time zone 'UTC')::date`;
 
-/** Returns SQL: the day of the contact's next email with the same values in some columns. Infinity if there is none. */
+/**
+ * Returns SQL: the day of the contact's next email that has the same values in the given columns. Infinity if there is
+ * none.
+ */
 const nextDay = (...columns: string[]) =>
   `coalesce(${dayOf(`lead(sent_at) over (partition by contact_id, ${[...columns, 'sent_at is null'].join(', ')} order by sent_at, send_id)`)}, 'infinity')`;
 
 /**
- * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, with the stored ones. All or none of a
- * contact's confirmed sends must be included. Sorts the emails once for each index of `next_days`. Expanding each email
- * into its groups and sorting these takes 50 % longer.
+ * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, next to the stored rows. `mine` must
+ * contain all or none of a contact's confirmed sends. Sorts the emails once for each index of `next_days`. Sorting one
+ * row per email and group would take 50 % longer.
  */
 const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        case when e.contact_id is null then array_fill('-infinity'::date, array[cardinality(e.placed || c.next_days)]) else e.placed || c.next_days end as next_days
@@ -64,7 +67,7 @@ const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        ) of_categories group by send_id
      ) c on c.send_id = e.send_id`;
 
-/** SQL: the emails in `mine (send_id)` that are counted or should be, with their stored values. */
+/** SQL: the emails in `mine (send_id)` that are in the group counts or should be, with their stored values. */
 const EMAILS = `select f.send_id, f.sent_at, f.contact_id, s.sent_at as counted_at, s.next_days as counted, ${[...KEY_COLUMNS, 'category_ids'].map((column) => `f.${column}`).join(', ')}
      from mine m join send_facts f on f.send_id = m.send_id and f.organization_id = :org left join send_groups s on s.send_id = f.send_id
      where f.sent_at is not null or s.send_id is not null`;
@@ -83,7 +86,7 @@ const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id =
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
 /**
- * SQL: the contacts of the emails `:ids`. The rows are locked until the transaction ends, so that a contact that is
+ * SQL: the contacts of the emails `:ids`. Locks the contacts until the transaction ends, so that a contact that is
  * being deleted is not counted again.
  */
 const WANTED = `select k.id from contacts k where k.organization_id = :org
@@ -100,8 +103,9 @@ const STORED = `stored as (
 const CHANGED = `select * from (${GROUPED}) g where counted_at is distinct from sent_at or (sent_at is not null and counted is distinct from next_days)`;
 
 /**
- * Updates the group counts for sent emails and for the other emails to their contacts. For the email before a new one,
- * the stored day of the next email changes. Call it under the lock of the facts. Repeated calls change nothing.
+ * Updates the group counts for sent emails and for the other emails to their contacts. A new email also changes the
+ * stored "next day" of the contact's previous email. The caller must have the lock of the facts. Repeated calls change
+ * nothing.
  */
 export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -117,14 +121,14 @@ export async function recordGroups(tx: Tx, sendIds: readonly string[]): Promise<
   );
 }
 
-/** Returns SQL that adds differences to the counts. */
+/** Returns a CTE that adds differences to the group counts. */
 const added = (
   from: string,
 ): string => `insert into fact_groups (organization_id, dimension, key, day, next_day, sends, is_folded)
      select :org, dimension, key, day, next_day, sum(sends), true from ${from} group by dimension, key, day, next_day having sum(sends) <> 0
      on conflict (organization_id, dimension, day, key, next_day) where is_folded do update set sends = fact_groups.sends + excluded.sends`;
 
-/** Applies the count differences left by deleted contacts. Call it under the lock of the facts. */
+/** Applies the count differences that deleted contacts have left. The caller must have the lock of the facts. */
 export async function foldGroups(tx: Tx): Promise<void> {
   await tx.org.sql(
     `with differences as (
@@ -163,7 +167,7 @@ interface Place {
   sendIds: string[];
 }
 
-/** Yields all contacts in pages, then all emails without contact. */
+/** Yields the ids of all contacts in pages, then those of all emails without a contact. */
 async function* placesOf(org: OrgScope): AsyncGenerator<Place> {
   for (let after = ZERO_UUID; ;) {
     const rows = await org.sql<{ id: string }>(
@@ -185,7 +189,7 @@ async function* placesOf(org: OrgScope): AsyncGenerator<Place> {
   }
 }
 
-/** Repairs the `send_groups` rows of a page. The counts themselves are rebuilt after all pages. */
+/** Repairs the `send_groups` rows of a page. The counts are rebuilt after the last page. */
 async function repairPage(tx: Tx, { contactIds, sendIds }: Place): Promise<void> {
   await tx.org.lock(`facts/${tx.org.organizationId}`, { isShared: true });
   await tx.org.allowMemory(MEMORY_MIB);

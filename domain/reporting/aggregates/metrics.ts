@@ -1,6 +1,7 @@
 /**
- * Counted metrics. The first ones count emails, each at the first occurrence. For `opens` and the metrics after it,
- * every open and click counts. An email that the server refused in the SMTP session counts as sent and as bounced.
+ * Counted metrics. Those before `opens` count each email once, at the first occurrence. `opens` and the metrics after
+ * it count every open and click. An email that the server refused in the SMTP session is counted as sent and as
+ * bounced.
  */
 export const METRICS = [
   'sent',
@@ -26,10 +27,10 @@ export const METRICS = [
 
 type Metric = (typeof METRICS)[number];
 
-/** Counts of a row, or a sum of rows. */
+/** Counts by metric. */
 export type Counts = Record<Metric, number>;
 
-/** Returns the sum of several rows. */
+/** Returns the sums of several counts, by metric. */
 export function sumCounts(rows: readonly Counts[]): Counts {
   return Object.fromEntries(
     METRICS.map((metric) => [metric, rows.reduce((sum, row) => sum + row[metric], 0)]),
@@ -40,10 +41,10 @@ export function sumCounts(rows: readonly Counts[]): Counts {
 export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
 
 /**
- * SQL: the time at which an email counts for each metric; `f` is its row of `send_facts`. `opened` counts the first
- * open by a person or a machine. `opened_by_machine` and `clicked_by_machine` count only while no person has opened or
- * clicked. So the difference is the number of opens by people. `bounced_softly` counts only without a hard bounce. An
- * email with replies of several intents counts once for each.
+ * SQL: the time at which an email is counted in each metric, or null; `f` is its row of `send_facts`. `opened` is the
+ * time of the first open by a person or a machine. `opened_by_machine` and `clicked_by_machine` are set only while no
+ * person has opened or clicked, so the difference is the number of opens by people. `bounced_softly` is set only
+ * without a hard bounce. An email with replies of several intents is counted once for each.
  */
 export const MOMENT_OF = {
   sent: 'coalesce(f.sent_at, f.bounced_at)',
@@ -63,7 +64,7 @@ export const MOMENT_OF = {
   unsubscribed: 'f.unsubscribed_at',
 } as const satisfies Partial<Record<Metric, string>>;
 
-/** SQL: metric, hour (UTC) and count of each occurrence of an email `f`. */
+/** SQL: rows of metric, hour (UTC) and count for an email `f`. */
 export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour, 1 as count
      from (values ${Object.entries(MOMENT_OF)
        .map(([metric, at]) => `('${metric}', ${at})`)
@@ -73,7 +74,7 @@ export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour
      select h.metric, h.hour, h.count from jsonb_to_recordset(f.hits) as h(metric text, hour timestamptz, count int)`;
 
 /**
- * Columns of `send_facts` that are read from the email again at each update. The other keys are fixed at the time of
+ * Columns of `send_facts` that are read from the email again at each update. The other columns are fixed at the time of
  * sending.
  */
 export const MEASURES = [
@@ -110,7 +111,7 @@ export const DIMENSIONS = [
 
 /**
  * SQL: the measures of the emails in `wanted (id)`, from the emails and their engagement events. A click that may still
- * turn out to be a machine's is not counted yet.
+ * be recognized as a machine's is not counted yet.
  */
 export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id, s.dimensions,
        s.sent_at, s.bounced_at, p.soft_bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
@@ -134,7 +135,10 @@ export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.
      ) h on true
      where s.organization_id = :org and (s.sent_at is not null or s.bounced_at is not null)`;
 
-/** A table of counts: its key columns, and their SQL from an email's row `f` and the `hour` of an occurrence. */
+/**
+ * A table of counts. `key` lists its key columns, each with its SQL from an email's row `f` and the `hour` of an
+ * occurrence.
+ */
 export interface FactTable {
   name: 'fact_campaign_hours' | 'fact_campaign_days' | 'fact_steps' | 'fact_mailbox_hours' | 'fact_mailbox_days';
   key: readonly (readonly [column: string, from: string])[];

@@ -5,8 +5,8 @@ import { replacingDifferent } from './replacing.ts';
 export const ALL_CAMPAIGNS = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Occurrences of which `prospect_facts` stores the first time. Only opens and clicks by people, and only hard bounces,
- * count.
+ * Columns of `prospect_facts` with the time at which an outcome first occurred. Only opens and clicks by people and
+ * only hard bounces are included.
  */
 export const MILESTONES = [
   'opened_at',
@@ -30,7 +30,7 @@ export const PROSPECT_MEASURES = [
 
 /**
  * SQL: the rows of `prospect_facts` for the contacts in `wanted (id)`, from the facts of their emails and their
- * people's conversions. Only confirmed sends make a prospect.
+ * people's conversions. A contact without a confirmed send gets no row.
  */
 export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CAMPAIGNS}'::uuid) as campaign_id, count(*)::int as sends,
        min(f.sent_at) as first_sent_at, max(f.sent_at) as last_sent_at, ${MILESTONES.map((column) => `min(f.${column}) as ${column}`).join(', ')},

@@ -22,7 +22,7 @@ type CountsOf = Counts & { id: string };
 type CountsOfDay = Counts & { day: string };
 
 /**
- * Returns the counts of a range by campaign or mailbox, without empty ones.
+ * Returns the counts of a range by campaign or mailbox. Those without any count are omitted.
  * @param ids limits the result to these ids
  */
 export async function sumBy(
@@ -38,7 +38,7 @@ export async function sumBy(
   );
 }
 
-/** Returns the counts of a range by UTC day, for all campaigns or one, without empty days. */
+/** Returns the counts of a range by UTC day, for all campaigns or for one. Days without any count are omitted. */
 export async function sumByDay(org: OrgScope, range: HourRange, campaignId?: string): Promise<CountsOfDay[]> {
   return org.sql<CountsOfDay>(
     `with facts as (${factsOf('campaign')})
@@ -70,7 +70,7 @@ export async function sumByHour(
   );
 }
 
-/** Returns SQL: rows of whole days, and of the hours before the first and after the last whole day. */
+/** Returns SQL: the daily counts of whole days, and the hourly counts before the first and after the last whole day. */
 function factsOf(part: 'campaign' | 'mailbox'): string {
   const counts = METRICS.join(', ');
   return `select ${part}_id, day::timestamp at time zone 'UTC' as at, ${counts} from fact_${part}_days
@@ -86,7 +86,7 @@ function factsOf(part: 'campaign' | 'mailbox'): string {
 function bounds({ from, to }: HourRange) {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const end = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
-  // Without a whole day, the whole range is read as the hours before the first whole day.
+  // If the range contains no whole day, all of it is read from hourly counts.
   const [daysFrom, daysTo] = first < end ? [new Date(first), new Date(end)] : [to, to];
   return { from, to, daysFrom, daysTo, firstDay: utcDay(daysFrom), endDay: utcDay(daysTo) };
 }

@@ -10,8 +10,9 @@ import { organizations, pages, peoplePages, SUMS_OF_MOMENTS } from './verify.ts'
 import { recordVisits, recountVisits } from './visits.ts';
 
 /**
- * Repairs the facts of one or all organizations while writes continue. Emails are repaired page by page, then the
- * counts of one campaign or mailbox at a time. The organization's subscriber waits during each of these steps.
+ * Repairs the facts of one or all organizations while writes continue. Repairs the facts of emails page by page, then
+ * the counts of one campaign or mailbox at a time. During each of these steps the subscriber waits for the
+ * organization's lock.
  * @returns the number of changed emails per organization
  */
 export async function rebuildFacts(

@@ -2,11 +2,11 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { recordAcquisitions } from './acquisitions.ts';
 import { recordProspects } from './prospects.ts';
 
-/** Rows named by events whose facts may have changed. */
+/** Ids from events, of rows whose facts may have changed. */
 interface NamedPeople {
   /** Emails that were sent or answered. */
   sendIds?: readonly string[];
-  /** Contacts with a changed milestone, from {@link recordFacts}. */
+  /** Contacts whose milestones have changed, from {@link recordFacts}. */
   prospectIds?: readonly string[];
   personIds?: readonly string[];
   /** Contacts whose address changed. */
@@ -19,7 +19,8 @@ const PAGE = 500;
 
 /**
  * Updates the facts of prospects and acquisitions for the contacts and people of events. Includes people of the same
- * companies who became customers after the email. Call it after {@link recordFacts} in its transaction, under its lock.
+ * companies who became customers after the email. Call it after {@link recordFacts} in the same transaction, which has
+ * the lock.
  */
 export async function recordPeople(
   tx: Tx,

@@ -3,7 +3,9 @@ import { recordGroups } from './groups.ts';
 import { MILESTONES } from './prospects.ts';
 import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
-/** An email with the ids from its event. They are used if the email's row was deleted or has lost them. */
+/**
+ * An email with the ids from its event. These ids are used if the email's row was deleted or has null in their place.
+ */
 interface NamedEmail {
   sendId: string;
   campaignId: string | null;
@@ -15,7 +17,7 @@ interface NamedEmail {
 interface ChangedFacts {
   /** Number of changed emails. */
   emails: number;
-  /** Contacts whose milestones may have changed. A repeated open of an email changes no count. */
+  /** Contacts whose milestones may have changed. A repeated open of an email changes no milestone. */
   prospectIds: string[];
 }
 

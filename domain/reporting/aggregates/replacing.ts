@@ -1,6 +1,6 @@
 /**
- * Returns the end of an insert statement that replaces the row with the same key if its measures differ. Equal rows are
- * not written.
+ * Returns the end of an insert statement that replaces the row with the same key if its measures differ. An equal row
+ * is not written.
  */
 export function replacingDifferent(table: string, key: string, measures: readonly string[]): string {
   const all = (row: string) => measures.map((name) => `${row}.${name}`).join(', ');

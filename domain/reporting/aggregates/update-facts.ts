@@ -5,8 +5,8 @@ import { recordVisits } from './visits.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Updates the facts for reports. Events only name the email, person or contact that changed, and its current state is
- * read. So many events of one email cost one read, and their order does not matter.
+ * Updates the facts for reports. An event only names the email, person or contact that changed, and its current state
+ * is then read. So several events of one email need one read, and their order does not matter.
  */
 export const updateFacts = declareSubscriber({
   name: 'keep_facts',
@@ -60,7 +60,10 @@ export const updateFacts = declareSubscriber({
   },
 });
 
-/** The event of a reply's first classification adds nothing to campaign.reply_received. */
+/**
+ * Returns true for the event of a reply's first classification. It is skipped, because campaign.reply_received already
+ * updates the facts.
+ */
 function isFirstReading(data: object): boolean {
   return 'corrected' in data && data.corrected === false;
 }
@@ -68,7 +71,7 @@ function isFirstReading(data: object): boolean {
 const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
 
 /**
- * Email events after which people and their colleagues are evaluated. Other events only change milestones of a
- * prospect.
+ * Email events after which the facts of people and their colleagues are updated. Other email events only change
+ * milestones of a prospect.
  */
 const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

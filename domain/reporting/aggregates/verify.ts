@@ -14,9 +14,9 @@ import { COUNTED_VISITS, IS_VISITED, VISIT_MEASURES, VISITS } from './visits.ts'
 /** A stored fact that differs from its source rows. */
 interface FactDifference {
   organization_id: string;
-  /** `send_facts` or a table of counts. */
+  /** Name of the table: `send_facts` or a table of counts. */
   table: string;
-  /** Key of the email or count: columns and values. */
+  /** Key of the row, as columns and values. */
   key: Record<string, string>;
   /** Stored values by column. Null if there is no row. */
   stored: Record<string, unknown> | null;
@@ -26,7 +26,7 @@ interface FactDifference {
 export interface FactsReport {
   organization_id: string;
   emails: number;
-  /** Number of unapplied events, whose changes appear as differences. */
+  /** Number of unapplied events. Their changes appear as differences. */
   behind: number;
   /** The first differences; `total` counts all of them. */
   differences: FactDifference[];
@@ -40,8 +40,8 @@ const SUBSCRIBER = 'keep_facts';
 
 /**
  * Recomputes the facts of one organization or of all and lists differences. Facts of emails are compared with the
- * emails and their engagement events, counts with the facts of emails. Outcomes after the deletion of an email's
- * campaign are not compared.
+ * emails and their engagement events, counts with the facts of emails. Outcomes that occurred after the deletion of an
+ * email's campaign are not compared.
  */
 export async function verifyFacts(deps: Deps, organizationId?: string): Promise<FactsReport[]> {
   const reports: FactsReport[] = [];
@@ -187,10 +187,7 @@ async function differingAcquisitions(ctx: ReadCtx, personIds: readonly string[])
   );
 }
 
-/**
- * Compares visit facts. An email that a person opened but that has no visitor is a difference too, because each such
- * email needs a visitor.
- */
+/** Compares visit facts. An email that a person opened but that has no visitor is a difference too. */
 function differingVisits(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
   return reader(ctx).sql<Found>(
     `with wanted as materialized (select distinct visitor from send_facts where organization_id = :org and send_id = any(:ids::uuid[]) and visitor is not null),

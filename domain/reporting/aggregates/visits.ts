@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { replacingDifferent } from './replacing.ts';
 
-/** Origins of opens and clicks that are counted, with their columns of `engagement_events`. */
+/** Parts of the origin of opens and clicks that are counted, each with its column of `engagement_events`. */
 const VISIT_PARTS = { countries: 'country_code', clients: 'client', devices: 'device_type' } as const;
 export type VisitPart = keyof typeof VISIT_PARTS;
 
@@ -13,7 +13,7 @@ export const IS_VISITED = '(f.opened_at is not null or f.clicked_at is not null)
 
 /**
  * SQL: the rows of `visit_facts` for the visitors in `wanted (visitor)`, from the events of their emails. A click that
- * may still turn out to be a machine's is not counted yet.
+ * may still be recognized as a machine's is not counted yet.
  */
 export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at) as first_at
      from wanted w join send_facts f on f.visitor = w.visitor and f.organization_id = :org
@@ -29,8 +29,8 @@ export const COUNTED_VISITS = `select campaign_id, part, key, count(*)::int as v
 
 /**
  * Updates the origins of opens and clicks for the visitors of the given emails, and adds the differences to the counts.
- * A contact is one visitor per campaign, regardless of the opened emails. Call it after `recordFacts` in its
- * transaction, under its lock. Repeated calls change nothing.
+ * A contact is one visitor per campaign, regardless of the opened emails. Call it after `recordFacts` in the same
+ * transaction, which has the lock. Repeated calls change nothing.
  */
 export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<void> {
   if (sendIds.length === 0) return;
@@ -59,9 +59,9 @@ export async function recordVisits(tx: Tx, sendIds: readonly string[]): Promise<
 }
 
 /**
- * Assigns a visitor to opened emails: the visitor of another email to the contact in the campaign, else the id of the
- * first opened email. The visitor stays when the contact is deleted, so the counts stay unchanged. Emails first opened
- * after the deletion get another visitor.
+ * Assigns a visitor to opened emails: that of another email to the contact in the campaign, otherwise the id of the
+ * first opened email. The visitor is kept when the contact is deleted, so that the counts do not change. Emails first
+ * opened after the deletion get another visitor.
  */
 async function nameVisitors(tx: Tx, sendIds: readonly string[]): Promise<void> {
   await tx.org.sql(

@@ -11,13 +11,16 @@ export interface HealthRow extends Columns<
   is_imap_held: boolean;
   /** Number of open problems. */
   problems: number;
-  /** Health state of the warmup. Null for a mailbox that is not being warmed. */
+  /** Health state of the mailbox's warmup. Null for a mailbox without warmup. */
   warmup_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked' | null;
   warmup_score: number | null;
 }
 
 export interface AccountHealth {
-  /** `error`: works again only after a person has acted. `warning`: recovers without a person, or needs a check. */
+  /**
+   * `error`: a person must act before the mailbox works again. `warning`: the mailbox recovers without a person, or a
+   * person should check it.
+   */
   status: 'healthy' | 'warning' | 'error';
   /** Score from 0 to 100. */
   score: number;
@@ -30,8 +33,9 @@ const HELD = message('mailbox_issue.held');
 const PENALTY = { error: 60, rest: 30, problem: 10, off: 30 };
 
 /**
- * Returns the health of a mailbox. Error: it is revoked, or held until a person acts. Warning: it is held temporarily,
- * disabled, has an open problem or bad warmup health. The score is at most the warmup's score.
+ * Returns the health of a mailbox. It is `error` if the mailbox is revoked or held until a person acts. It is `warning`
+ * if the mailbox is held temporarily or disabled, has an open problem, or has bad warmup health. The score is at most
+ * the warmup's score.
  */
 export function accountHealth(row: HealthRow): AccountHealth {
   const holds = [

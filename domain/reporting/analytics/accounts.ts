@@ -16,12 +16,12 @@ export interface AccountStatus {
   lastSyncedAt: Date | null;
   health: AccountHealth;
   errors: Columns<'mailbox_errors', 'id' | 'error_code' | 'severity' | 'message' | 'created_at'>[];
-  /** Emails sent on the current UTC day, and their limits. */
+  /** Numbers of emails sent on the current UTC day, and the daily limits. */
   usage: { date: string; campaign_sent: number; campaign_limit: number; warmup_sent: number; warmup_limit: number };
   inCampaign: boolean;
 }
 
-/** A mailbox with its warmup state (if it was ever warmed) and its warmup health (while it is being warmed). */
+/** A mailbox with the state of its warmup. The warmup health is set only while the warmup is on. */
 export interface AccountDetail extends AccountStatus {
   warmup: {
     enabled: boolean;

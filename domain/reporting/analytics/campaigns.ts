@@ -10,7 +10,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { daysOf, hoursOf, type DayRange } from './period.ts';
 import { ratesOf, trendPoint, type Rates, type TrendPoint } from './rates.ts';
 
-/** Outcomes of a campaign's emails over its whole time. */
+/** Outcomes of all emails of a campaign. */
 export interface CampaignReport {
   campaign: { id: string; name: string; status: string };
   /** Start of the first and of the last hour with counts. Null without counts. */
@@ -32,8 +32,8 @@ interface StepReport {
 }
 
 /**
- * Origins of opens and clicks by people: number of contacts by country, mail program and kind of device. An empty key
- * means unknown.
+ * Origins of opens and clicks by people, as numbers of contacts by country, mail program and kind of device. An empty
+ * key means "unknown".
  */
 type Engagement = Record<VisitPart, Bucket[]>;
 
@@ -42,7 +42,7 @@ interface Bucket {
   count: number;
 }
 
-/** Maximum number of buckets in a list, largest first. */
+/** Maximum number of countries, mail programs or devices in a list. The most frequent ones are kept. */
 const BUSIEST = 8;
 const NONE = sumCounts([]);
 

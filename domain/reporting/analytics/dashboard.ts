@@ -38,7 +38,7 @@ const TOP = 5;
 const SAMPLED_EVENTS = 100;
 
 /**
- * Returns the summary of the workspace (GET /analytics/dashboard). Deleted campaigns count in the totals and the trend.
+ * Returns the summary of the workspace (GET /analytics/dashboard). The totals and the trend include deleted campaigns.
  */
 export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard> {
   const org = reader(ctx);

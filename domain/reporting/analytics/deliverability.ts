@@ -51,14 +51,14 @@ const PENALTIES = {
   complaint: { points: 30, at: 0.3 },
   spam: { points: 40, at: 40 },
 };
-/** Lowest score of each band. */
+/** Lowest score of each deliverability band. */
 const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40, quarantined: 20, blocked: 0 };
 
 /**
  * Returns the deliverability of a workspace's emails (GET /analytics/deliverability). Counts are stored by the hour, so
- * the start is rounded down and the end up. The report contains the rounded times. A bounce, complaint or opt-out
- * counts once per email at its own time, regardless of when the email was sent. Totals are those of the workspace. In
- * the list of mailboxes, a key restricted to mailboxes sees only its own.
+ * the start is rounded down and the end up. The report contains the rounded times. A bounce, complaint or opt-out is
+ * counted once per email, at its own time, regardless of the sending time. The totals always cover the workspace; a key
+ * restricted to mailboxes sees only its own in the list of mailboxes.
  */
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);

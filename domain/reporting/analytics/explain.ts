@@ -20,10 +20,10 @@ import type { VisitPart } from '../aggregates/visits.ts';
 import type { FigurePart } from './figure-part.ts';
 import { storedTotal, storedVisitors } from './stored-totals.ts';
 
-/** Parameters that restrict the counted records. */
+/** Parameters of a request that select a part of a report's records. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
 type Part = (typeof PARTS)[number];
-/** API names of the parameters that select a part of a report. */
+/** Names in the API of the parameters that select a part of a report's records. */
 const NAMED: Record<Part, string> = {
   from: 'from',
   to: 'to',
@@ -34,7 +34,7 @@ const NAMED: Record<Part, string> = {
   key: 'key',
 };
 
-/** Kinds of records that a figure counts. */
+/** Kinds of records that a number of a report can count. */
 export const COUNTED_KINDS = [
   'email',
   'event',
@@ -48,7 +48,7 @@ export const COUNTED_KINDS = [
 ] as const;
 type CountedKind = (typeof COUNTED_KINDS)[number];
 
-/** A record that a figure counts. */
+/** A record that is counted in a number of a report. */
 export interface CountedRecord {
   /** Id of the email, event, received message or other record; `kind` names its type. */
   id: string;
@@ -65,20 +65,20 @@ interface Source {
   parts: readonly Part[];
   needs?: Part;
   /**
-   * Returns SQL that selects kind, id, contact, address (if not the contact's), campaign, mailbox and time. Several
-   * selects are parts of one list.
+   * Returns SQL that selects kind, id, contact, address (if not the contact's), campaign, mailbox and time. If it
+   * returns several queries, their rows form one list.
    */
   sql: (of: FigurePart) => string | readonly string[];
-  /** Returns the stored count of the listed records. Undefined if none is stored; the rows are then counted. */
+  /** Returns the stored count of the listed records. Undefined if no count is stored; the rows are then counted. */
   total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
-  /** True for lists by id, because there is no index by time. */
+  /** True if the list is in order of id, because there is no index on the time. */
   byId?: true;
 }
 
 const RANGE = ['from', 'to'] as const;
 const EMAIL_PARTS = [...RANGE, 'campaignId', 'stepId', 'mailboxId', 'provider'] as const;
 
-/** Campaign emails, each at the time when it counts for a metric. */
+/** Returns the source of campaign emails, each with the time at which the metric counts it. */
 const emails = (metric: keyof typeof MOMENT_OF): Source => ({
   parts: EMAIL_PARTS,
   total: (org, of) => storedTotal(org, metric, of),
@@ -93,15 +93,15 @@ const emails = (metric: keyof typeof MOMENT_OF): Source => ({
       `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
        where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
-    // Emails without a time of sending were refused by the server in the SMTP session. Each of the two selects has an
-    // index on its time.
+    // Emails without a sending time were refused in the SMTP session. They get a separate query, because each of the
+    // two times has its own index.
     return metric === 'sent'
       ? [counted('f.sent_at'), counted('f.bounced_at', 'and f.sent_at is null')]
       : counted(MOMENT_OF[metric]);
   },
 });
 
-/** Campaign emails, and reports without an email, as deliverability counts them. */
+/** Returns the source of campaign emails and of reports without an email, as the deliverability report counts them. */
 const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', type: string): Source => ({
   parts: RANGE,
   sql: (of) => [
@@ -111,7 +111,10 @@ const emailsAndReports = (metric: 'bounced' | 'complained' | 'unsubscribed', typ
   ],
 });
 
-/** Received replies by intent. Away messages and automatic replies use their kind. */
+/**
+ * Returns the source of received replies with an intent. Away messages and automatic replies are selected by their
+ * kind.
+ */
 const messages = (intent: string): Source => ({
   parts: RANGE,
   sql: (
@@ -128,7 +131,10 @@ const warmupEmails = (at: string, condition: string): Source => ({
        where w.organization_id = :org and ${at} is not null and ${condition} ${inRange(at, of)} ${of.mailboxId ? 'and w.mailbox_id = :mailbox' : ''}`,
 });
 
-/** Contacts of a campaign who opened or clicked, by origin, each at the first time. Includes deleted contacts. */
+/**
+ * Returns the source of a campaign's contacts who opened or clicked from an origin, each with the first time. Includes
+ * deleted contacts.
+ */
 const visitors = (part: VisitPart): Source => ({
   parts: ['campaignId', 'key'],
   needs: 'campaignId',
@@ -199,7 +205,7 @@ const SOURCES = {
   dlq_pending: {
     byId: true,
     parts: [],
-    // The dead letter of an email shows its recipient, and that of a lead's workflow shows the lead.
+    // The contact of a dead letter is the email's recipient, or for a lead's workflow the lead.
     sql: () => `select 'dead_letter' as kind, d.id, coalesce(s.contact_id, e.contact_id) as contact_id, s.recipient as address,
          coalesce(s.campaign_id, e.campaign_id) as campaign_id, s.mailbox_id, d.created_at as at
        from dead_letters d
@@ -253,7 +259,8 @@ export function figureProblems(
 
 /**
  * Lists the records that a figure of the reports counts; `total` equals the figure (GET /analytics/explain). Ranges are
- * in whole hours, as in the reports. Deleted campaigns, steps and mailboxes keep their figures; an unknown id has none.
+ * whole hours, as in the reports. Records of deleted campaigns, steps and mailboxes are included; an unknown id gives
+ * an empty list.
  * @throws AppError bad_request naming unsupported parameters, or a bad cursor; forbidden for a mailbox that the
  * caller's key may not use
  */
@@ -278,7 +285,7 @@ export async function explainAnalytics(
   if (!ids.every(isUuid)) return { rows: [], nextCursor: null, total: 0 };
   const now = ctx.clock.now();
   const hours = wholeHours({ from: asked.from ?? now, to: asked.to ?? now });
-  // Parameters that the figure does not use are not in its SQL, so their values are not bound.
+  // Binds no values of parameters that the figure does not use, because its SQL does not contain them.
   const bindings = {
     ...hours,
     now,

@@ -1,6 +1,6 @@
 /**
- * The part of a workspace that a figure covers. Without `from` it starts at the first count, without `to` it ends at
- * the last.
+ * The part of a workspace's records that a number covers. Without `from` it starts at the first record, and without
+ * `to` it ends at the last.
  */
 export interface FigurePart {
   from?: Date | undefined;

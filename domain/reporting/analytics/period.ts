@@ -28,7 +28,7 @@ export function lastDays(now: Date, count: number): DayRange {
   return { from: utcDay(new Date(now.getTime() - (count - 1) * DAY_MS)), to: utcDay(now) };
 }
 
-/** Returns the percentage of a whole, rounded to two decimals. 0 if the whole is 0. */
+/** Returns a part as a percentage of a whole, rounded to two decimals. 0 if the whole is 0. */
 export function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100;
 }

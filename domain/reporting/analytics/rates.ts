@@ -19,7 +19,7 @@ export function ratesOf(counts: Counts): Rates {
   };
 }
 
-/** A day or hour of a trend: emails sent, opened and clicked by people, and answered. */
+/** Numbers of a day or hour of a trend: emails that were sent, opened or clicked by people, and answered. */
 export interface TrendPoint {
   sent: number;
   opens: number;

@@ -6,7 +6,7 @@ import { reader } from '../../platform/kernel/transact.ts';
 export const USAGE_PERIODS = ['day', 'week', 'month'] as const;
 type UsagePeriod = (typeof USAGE_PERIODS)[number];
 
-/** Numbers of a workspace's records, and of emails in a period. */
+/** Usage of a workspace: numbers of its records, and of its emails in a period. */
 export interface Usage {
   period: UsagePeriod;
   accounts: { total: number; active: number; in_warmup: number; with_errors: number };

@@ -14,16 +14,16 @@ export interface WarmupReport {
   days: WarmupDay[];
   totalSent: number;
   totalReplied: number;
-  /** Average number of sent emails per day, without days on which none was sent. */
+  /** Average number of sent emails per day. Days without sent emails are not included. */
   averageDaily: number;
-  /** Replies in percent of sent emails. */
+  /** Replies as a percentage of sent emails. */
   replyRate: number;
-  /** Sent emails in percent of the ramps' targets. May exceed 100. */
+  /** Sent emails as a percentage of the warmup ramps' targets. May exceed 100. */
   targetProgress: number;
   daysActive: number;
 }
 
-/** A UTC day. `emails_replied` counts the replies received on this day. */
+/** Warmup emails of a UTC day. `emails_replied` is the number of replies received on this day. */
 interface WarmupDay {
   date: string;
   emails_sent: number;
@@ -32,9 +32,9 @@ interface WarmupDay {
 }
 
 /**
- * Returns the warmup emails for every day of a range (GET /analytics/warmup). A day's target is that of the current
- * ramp: 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only emails of these
- * mailboxes.
+ * Returns the warmup emails for every day of a range (GET /analytics/warmup). The target of each day is that of the
+ * current ramp, and 0 before the ramp began and after it was paused. A key restricted to mailboxes sees only emails of
+ * these mailboxes.
  * @param mailboxId one mailbox; all mailboxes if undefined or not a UUID
  * @throws AppError not_found for a mailbox of another organization; forbidden for one that the key may not use
  */

@@ -4,7 +4,7 @@ import { compileDefinition } from './compile.ts';
 import type { GoalDefinition } from './definition.ts';
 import { meetsDefinition, valueOf } from './match.ts';
 
-/** A goal with one of its definitions, and a range of event times. The end is exclusive. */
+/** A goal, one of its definitions, and a range of event times. The end of the range is exclusive. */
 export interface Comparison {
   goalId: string;
   revision: number;
@@ -13,7 +13,10 @@ export interface Comparison {
   to: Date;
 }
 
-/** The last compared event. The time is text as PostgreSQL writes it, because a Date would lose its microseconds. */
+/**
+ * Position of the last compared event. The time is in PostgreSQL's text form, because a Date would lose the
+ * microseconds.
+ */
 export interface Place {
   at: string;
   id: string;
@@ -25,7 +28,7 @@ export interface Match {
   /** Time of the event in PostgreSQL's text form. */
   occurredAt: string;
   /**
-   * Id of the event's person. Null for an event stored before people existed. The event's person is then found by the
+   * Id of the event's person. Null for an event stored before Heron had people; its person is then found by the
    * contact.
    */
   personId: string | null;
@@ -38,14 +41,16 @@ export interface Match {
 export interface ComparedPage {
   /** Number of compared events: events of the definition's name, and events that have a conversion now. */
   scanned: number;
-  /** Number of conversions that stay. `changed` lists conversions of another revision, with their new values. */
+  /**
+   * Number of conversions that do not change. `changed` lists conversions of another revision, with their new values.
+   */
   kept: number;
   changed: Match[];
   /** Events that become conversions. */
   added: Match[];
-  /** Ids of events whose conversions are removed, because they do not meet the definition. */
+  /** Ids of events whose conversions are removed, because the events do not meet the definition. */
   removed: string[];
-  /** Number of conversions whose event was pruned. Such conversions stay unchanged. */
+  /** Number of conversions whose event was deleted after its retention. These conversions are not changed. */
   retainedWithoutEvent: number;
   /** Position of the next page. Null after the last page. */
   next: Place | null;
@@ -62,8 +67,8 @@ interface OutcomeRow {
   value_minor: number | null;
   currency: string | null;
   /**
-   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is the revision of its
-   * present conversion.
+   * Data of an event for which PostgreSQL cannot evaluate the definition. `standing_revision` is the revision of the
+   * event's current conversion.
    */
   data: unknown;
   standing_revision: number | null;
@@ -75,12 +80,11 @@ interface OutcomeRow {
 }
 
 /**
- * Compares a page of a range's product events, in order of their times, with a goal's conversions. Only this function
- * decides the effects of a replay, so a preview shows the same effects. Changes no data.
+ * Compares a page of a range's product events, in order of their times, with a goal's conversions. Replays and previews
+ * both use this function, so a preview shows the effects that the replay will have. Changes no data.
  *
  * A page consists of the next `limit` events of the definition's name and conversions of the goal, together. A
- * conversion has the time of its event, so both lists have the same order. The conversion of an event is therefore in
- * the event's page.
+ * conversion has the time of its event, so a page that contains an event also contains the event's conversion.
  */
 export async function compareEvents(
   org: OrgScope,
@@ -103,7 +107,7 @@ export async function compareEvents(
   return page;
 }
 
-/** Returns the statement of a page. The organization must be bound as `:org`. */
+/** Returns the SQL statement of a page. The organization must be bound as `:org`. */
 export function pageStatement(comparison: Comparison, after: Place | null, limit: number) {
   const { goalId, revision, definition, from, to } = comparison;
   const { sql, bindings } = comparisonSql(definition);
@@ -173,9 +177,9 @@ function toMatch(row: OutcomeRow): Match {
 
 /**
  * Returns SQL: one row for each event that a replay would change, and a row `page` with the counts and the last
- * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list. Its
- * cost does not depend on PostgreSQL's estimates for unanalyzed tables. Conversions whose event does not have the
- * definition's name do not meet the definition. Their event has another name or was pruned.
+ * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list, so
+ * that the query is fast even if PostgreSQL has no statistics of the tables. A conversion without a neighbouring event
+ * does not meet the definition: its event has another name or was deleted.
  */
 function comparisonSql(definition: GoalDefinition) {
   const compiled = compileDefinition(definition, 'e.data');

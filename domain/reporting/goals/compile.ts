@@ -6,8 +6,8 @@ import type { GoalDefinition } from './definition.ts';
 /** A definition as SQL expressions on a product event, with their bindings. */
 interface CompiledDefinition {
   /**
-   * Boolean SQL: the data meets the predicates; null if TypeScript must decide (`meetsDefinition`). The event's name is
-   * not checked.
+   * Boolean SQL: the event's data meets the predicates. Null if TypeScript must evaluate them (`meetsDefinition`). The
+   * event's name is not checked.
    */
   matches: string;
   /** Text SQL: the currency of the value, or null. */
@@ -56,7 +56,10 @@ function compileCurrency(where: Conditions, definition: GoalDefinition, data: st
     when 'string' then upper(((${found}) #>> '{}') collate "C") end`;
 }
 
-/** Returns SQL: the factor from an amount to minor units by currency. A currency without factor has no value. */
+/**
+ * Returns JSON with a factor for each currency, computed from its number of decimals. An amount in a currency without a
+ * factor is ignored.
+ */
 function factors(of: (decimals: number) => number): string {
   return JSON.stringify(Object.fromEntries([...CURRENCY_DECIMALS].map(([code, decimals]) => [code, of(decimals)])));
 }

@@ -12,7 +12,7 @@ export interface NewConversion extends Match {
   personId: string;
 }
 
-/** A stored or changed conversion. */
+/** Result for a conversion that was stored or changed. */
 interface Recorded {
   personId: string;
   /** False for an existing conversion that was changed to a newer revision. */
@@ -22,7 +22,7 @@ interface Recorded {
 /**
  * Stores conversions. An existing conversion of the goal and event is updated if it belongs to an older revision, and
  * otherwise left unchanged.
- * @returns the stored or changed ones
+ * @returns the conversions that were stored or changed
  */
 export async function recordConversions(tx: Tx, conversions: readonly NewConversion[]): Promise<Recorded[]> {
   if (conversions.length === 0) return [];
@@ -62,7 +62,7 @@ export async function deleteConversions(tx: Tx, goalId: string, eventIds: readon
   return rows.map((row) => row.person_id);
 }
 
-/** Emits `person.changed` for people whose conversions changed. Each person is listed once. */
+/** Emits `person.changed` for people whose conversions changed. The events contain each person once. */
 export function announcePeople(tx: Tx, personIds: Iterable<string>): void {
   const all = [...new Set(personIds)].sort();
   for (let start = 0; start < all.length; start += MAX_NAMED)

@@ -22,7 +22,7 @@ const currency = z
   .refine((text) => currencyCode(text) !== undefined, ruleMessage('directory.currency'))
   .transform((text) => currencyCode(text)!);
 
-/** Fields of a definition as clients send them. Missing fields become null or the default. */
+/** Fields of a definition as clients send them. Missing fields become null or their default. */
 export const definitionFields = {
   event_name: eventName,
   predicates: predicatesSchema.default([]),

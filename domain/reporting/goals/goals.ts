@@ -48,8 +48,8 @@ export async function getGoal(ctx: Ctx, id: string): Promise<{ goal: Goal; revis
 }
 
 /**
- * Creates a goal. A new primary goal replaces the primary goal of its stage, which stays as a non-primary one. Custom
- * goals replace none. The goal counts events received from then on; a replay counts earlier ones.
+ * Creates a goal. If the goal is primary, the previous primary goal of its stage becomes non-primary. For custom goals
+ * there is no such replacement. The goal counts events received from its creation on; a replay counts earlier ones.
  * @throws AppError bad_request when the workspace has the maximum number of goals
  */
 export async function createGoal(
@@ -88,9 +88,9 @@ export async function createGoal(
 }
 
 /**
- * Changes a goal, except its stage. A changed definition is a new revision, which counts for events received from now
- * on. A changed name or primacy creates no revision. A running replay ends with `goal_changed` when the definition
- * changes.
+ * Changes a goal, except its stage. A changed definition is a new revision, which applies to events received from now
+ * on. Changing only the name or `is_primary` creates no revision. A running replay ends with `goal_changed` when the
+ * definition changes.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found; conflict when the goal is archived, or `updated_at` has changed
  */
@@ -170,18 +170,18 @@ export function archived(): AppError {
 }
 
 /**
- * Returns the lock key of a workspace's goals. Changes of goals take the lock exclusively, matching of events takes it
- * shared.
+ * Returns the lock key of a workspace's goals. Changes of goals take the lock exclusively; the matching of events takes
+ * a shared lock.
  */
 export function goalsOf(tx: Tx): string {
   return `goals/${tx.org.organizationId}`;
 }
 
 /**
- * Serializes changes of the workspace's goals, so that when two goals become primary concurrently, the second demotes
- * the first. Locks goals in id order, like the matching of events, so that the two cannot deadlock.
- * @returns the time from which a definition counts. It is read after the locks are held, so it is later than every
- * event matched by the previous definition
+ * Serializes changes of the workspace's goals. So if two goals become primary concurrently, the second one replaces the
+ * first. Locks goals in id order, as the matching of events does, so that the two cannot deadlock.
+ * @returns the time from which a new definition is valid. It is read after the locks are taken, so it is later than
+ * every event matched by the previous definition
  */
 async function lockGoals(ctx: Ctx, tx: Tx): Promise<Date> {
   await Promise.all([
@@ -200,7 +200,7 @@ async function assertGoalLimit(tx: Tx): Promise<void> {
   assertNotFull(row!.count, { most: MAX_ACTIVE_GOALS, what: message('reporting.active_goals') });
 }
 
-/** Demotes the other primary goal of a stage, if there is one. Returns its id. */
+/** Makes the other primary goal of a stage non-primary, if there is one. Returns its id. */
 async function demotePrimary(tx: Tx, kind: GoalKind, exceptId: string): Promise<string | null> {
   if (kind === 'custom') return null;
   const [demoted] = await tx.org.sql<{ id: string }>(

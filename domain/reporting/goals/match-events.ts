@@ -18,13 +18,14 @@ interface StoredEvent extends Columns<
 type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'> & { definition: GoalDefinition };
 
 /**
- * Creates conversions of stored product events for all active goals, by the definition in force when each event was
- * received. An event counts once per goal, even if this function is called late or repeatedly. Skips deleted events.
+ * Creates conversions of stored product events for all active goals, by the definition that was valid when each event
+ * was received. An event gets one conversion per goal, even if this function is called late or repeatedly. Skips
+ * deleted events.
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
   const [, events] = await Promise.all([
-    // The lock is sent first: a transaction that creates a goal waits for it, or has committed and its goal is visible
-    // here.
+    // Sends the lock statement first. So a transaction that creates a goal either waits for the lock, or has committed
+    // and its goal is visible here.
     tx.org.lock(goalsOf(tx), { isShared: true }),
     readEvents(tx, eventIds),
   ]);
@@ -60,8 +61,8 @@ function readEvents(tx: Tx, eventIds: readonly string[]): Promise<StoredEvent[]>
 
 /**
  * Returns the definitions that may apply to the events, by goal, latest first. Locks the goals until the transaction
- * ends, so that no page of their replays runs in the meantime. A later page sees the conversions stored here, and this
- * transaction sees the positions of the replays.
+ * ends, so that no page of their replays is processed in the meantime. Later pages see the conversions stored here, and
+ * this transaction sees the current positions of the replays.
  */
 async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Map<string, Revision[]>> {
   const received = events.map((event) => event.received_at.getTime());
@@ -88,8 +89,8 @@ async function lockRevisions(tx: Tx, events: readonly StoredEvent[]): Promise<Ma
 type Replayed = Columns<'goal_replays', 'goal_id' | 'goal_revision'> & { event_id: string };
 
 /**
- * Returns replays that have passed some of the events, by goal. An earlier definition must not override the result of
- * such a replay. A cancelled or failed replay does not count for events after its position.
+ * Returns replays that have already processed some of the events, by goal. An older definition must not override the
+ * result of such a replay. For a cancelled or failed replay, only events before its position are included.
  */
 async function readReplays(
   tx: Tx,
@@ -108,8 +109,8 @@ async function readReplays(
 }
 
 /**
- * Returns the definition for an event: the definition of a replay that has passed the event, or the definition that was
- * valid when the event was received.
+ * Returns the definition for an event: that of a replay that has already processed the event, otherwise the one that
+ * was valid when the event was received.
  */
 function inForce(
   revisions: readonly Revision[],

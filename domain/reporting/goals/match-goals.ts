@@ -2,8 +2,8 @@ import { matchEvents } from './match-events.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Creates conversions of product events. An event is matched with the definitions in force when it was received, and
- * counts once per goal. So neither the order nor a repetition of events matters.
+ * Creates conversions of product events. An event is matched with the definitions that were valid when it was received,
+ * and gets one conversion per goal. So the order of events does not matter, and repeated events have no effect.
  */
 export const matchGoals = declareSubscriber({
   name: 'match_goals',

@@ -19,9 +19,9 @@ export function meetsDefinition(definition: GoalDefinition, event: { name: strin
 }
 
 /**
- * Returns the value of a conversion: the number at `value_path`, in the currency at `currency_path` or else the default
- * currency. There is no value if the amount is not a positive whole number of minor units, or if ISO 4217 does not know
- * the currency.
+ * Returns the value of a conversion: the number at `value_path`, in the currency at `currency_path` or in the default
+ * currency. Returns no value if the amount is not a positive whole number of minor units, or the currency is not in ISO
+ * 4217.
  */
 export function valueOf(definition: GoalDefinition, data: unknown): ConversionValue {
   if (definition.value_path === null) return NO_VALUE;

@@ -21,7 +21,7 @@ export interface GoalPreview {
 }
 
 /**
- * Returns the events that a definition would have counted in the last days, up to now. Changes no data.
+ * Returns counts of the events that a definition would have matched in the last `days` days. Changes no data.
  * @throws AppError bad_request with more than two million events
  */
 export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: number): Promise<GoalPreview> {
@@ -30,8 +30,8 @@ export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: nu
   const people = new Set<string>();
   const sums = new Map<string, { amount: bigint; conversions: number }>();
   let [scanned, matched] = [0, 0];
-  // A new goal has no conversions, so every match is an addition. The end is exclusive, so 1 ms is added to include the
-  // present time.
+  // Uses the id of a new goal, which has no conversions, so every match is an addition. Adds 1 ms to include the
+  // current time, because the end is exclusive.
   const range = { from, to: new Date(to.getTime() + 1) };
   for await (const page of comparePages(reader(ctx), { goalId: newId(), revision: 1, definition, ...range })) {
     scanned += page.scanned;
@@ -50,7 +50,7 @@ export async function previewGoal(ctx: Ctx, definition: GoalDefinition, days: nu
   return { from, to, scanned, matched, people: people.size, withValue, values };
 }
 
-/** Converts a sum to a number. Null if a number cannot represent it exactly. */
+/** Converts a sum to a number. Null if a JavaScript number cannot represent it exactly. */
 function toSafe(amount: bigint): number | null {
   return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : null;
 }

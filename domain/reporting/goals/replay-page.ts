@@ -23,9 +23,9 @@ export interface OpenReplay extends Columns<
 }
 
 /**
- * Processes the next page of a replay. Conversions, counts and position commit together, so a repeated page has no
- * effect. If the goal was edited or archived, the replay fails with `goal_changed`. A cancelled or ended replay is left
- * unchanged.
+ * Processes the next page of a replay. Conversions, counts and position commit together, so that a page is never
+ * applied twice. If the goal was edited or archived, the replay fails with `goal_changed`. A cancelled or ended replay
+ * is left unchanged.
  */
 export async function replayPage(ctx: Ctx, replayId: string, limit = PAGE_EVENTS): Promise<ReplayReport> {
   return transact(ctx, async (tx) => {
@@ -70,8 +70,8 @@ export async function replayPageOf(tx: Tx, replay: OpenReplay, limit: number): P
 }
 
 /**
- * Locks a replay that has not ended, and its goal. The goal cannot change until the page is done. The subscriber of
- * events waits too, because it must know whether the page has passed its events.
+ * Locks a replay that has not ended, and its goal. The goal cannot change until the page is done. The subscriber that
+ * matches new events waits too, because it must see if the page has processed its events.
  */
 async function lockReplay(tx: Tx, id: string): Promise<OpenReplay | undefined> {
   const [replay] = await tx.org.sql<OpenReplay>(
@@ -101,13 +101,16 @@ async function applyPage(tx: Tx, replay: OpenReplay, page: ComparedPage): Promis
     scanned: page.scanned,
     added,
     removed: removed.length,
-    // A conversion that the subscriber of events stored in the meantime counts as kept.
+    // Counts a conversion as kept if the subscriber of new events stored it in the meantime.
     kept: page.kept + Math.max(0, page.added.length - added),
     retained: page.retainedWithoutEvent,
   });
 }
 
-/** Adds to the counts of a replay and stores its position. `next` is null at the end and keeps the position. */
+/**
+ * Adds to the counts of a replay and stores its position. If `next` is null, because the replay is at its end, the
+ * position is not changed.
+ */
 export async function advance(
   tx: Tx,
   id: string,

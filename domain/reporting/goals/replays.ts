@@ -22,7 +22,7 @@ const PREVIEW_PAGE = 20_000;
 const MAX_PREVIEWED = 2_000_000;
 
 export interface GoalReplay extends Omit<Row<'goal_replays'>, 'organization_id'> {
-  /** Ids of events that kept failing and were skipped. */
+  /** Ids of events that failed repeatedly and were skipped. */
   passed_over: string[];
 }
 
@@ -39,7 +39,7 @@ export interface ReplayPreview {
   wouldAdd: number;
   wouldRemove: number;
   wouldKeep: number;
-  /** Number of conversions whose event was pruned. Such conversions stay. */
+  /** Number of conversions whose event was deleted after its retention. Such conversions are kept. */
   retainedWithoutEvent: number;
 }
 
@@ -174,7 +174,7 @@ export async function cancelReplayOf(ctx: Ctx, goalId: string, replayId: string)
 }
 
 /**
- * Cancels a replay that has not ended: no further page is processed, and finished pages stay.
+ * Cancels a replay that has not ended: no further page is processed, and the effects of processed pages stay.
  * @returns false when it has ended or is unknown
  */
 export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean> {
@@ -190,7 +190,7 @@ export async function cancelReplay(ctx: Ctx, replayId: string): Promise<boolean>
     const [replay] = cancelled;
     if (!replay) return false;
     await dropDeadLetter(tx, REPLAY, replayId);
-    // Signals a waiting blocked workflow, so that it ends now.
+    // Signals the workflow, which may be blocked and waiting, so that it ends now.
     tx.intend(
       signalOpen(goalReplayWorkflow, { organizationId: organizationOf(ctx), replayId }, 'retry', { cause: 'operator' }),
     );

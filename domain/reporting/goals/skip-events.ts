@@ -10,17 +10,18 @@ import { advance, lockReplayPage, replayPageOf, PAGE_EVENTS, replayPage, type Op
 import { readSkippedEvents } from './skipped-events.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Maximum number of skipped events per replay. If more fail, the events are not the cause. */
+/** Maximum number of events that a replay skips. If more events fail, the cause is probably not the events. */
 const MAX_PASSED_OVER = 20;
 /**
- * Number of failures of a single event before it is skipped. A deadlock or a timeout on a busy machine fails only once.
+ * Number of failures of a single event before it is skipped. A temporary failure, such as a deadlock or a timeout, is
+ * unlikely to occur this often.
  */
 const TRIES = 3;
 
 /**
  * Continues a replay whose next page keeps failing. Processes the events before the failing event and skips that event.
  * The skipped event is listed with the replay and as a dead letter. An event is skipped only together with a following
- * event that succeeds. If none succeeds, the events are not the cause, and nothing changes.
+ * event that succeeds. If none succeeds, the cause is not the event, and nothing is skipped.
  * @param limit number of events in the failing page
  * @returns the next action of the replay; undefined when it cannot continue
  * @throws the error of an unreachable database
@@ -46,8 +47,8 @@ export async function skipFailingEvents(
 }
 
 /**
- * Processes the events of the next page before the first failing one, by bisection. Returns the result if the replay is
- * over.
+ * Processes the events of the next page up to the first failing one, which is found by bisection. Returns the result if
+ * the replay has ended.
  */
 async function advanceToFailing(ctx: Ctx, replayId: string, limit: number): Promise<ReplayReport | undefined> {
   for (let among = limit; among > 1;) {
@@ -69,8 +70,8 @@ async function attempt<T>(work: () => Promise<T>): Promise<{ turn: T } | { error
 }
 
 /**
- * Skips the next events and processes the one after them, in one transaction. Returns undefined if there are fewer
- * events, or if the replay's maximum would be exceeded.
+ * Skips the next `count` events and processes the one after them, in one transaction. Returns undefined if there are
+ * fewer events, or if the replay would skip more than its maximum.
  */
 async function skipEvents(tx: Tx, replayId: string, count: number, error: unknown): Promise<ReplayReport | undefined> {
   const begun = await lockReplayPage(tx, replayId);

@@ -3,12 +3,13 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { REPLAY_EVENT } from '../../platform/dead-letters.ts';
 
 /**
- * Returns the events that replays skipped, by replay and in order. Read from their dead letters, including replayed
- * ones.
+ * Returns the ids of events that replays skipped, by replay and in order. They are read from the events' dead letters,
+ * including replayed ones.
  */
 export async function readSkippedEvents(org: OrgScope, replayIds: readonly string[]): Promise<Map<string, string[]>> {
   const rows = await org.sql<{ replay_id: string; event_ids: string[] }>(
-    // The task type is part of the SQL text, so that PostgreSQL uses the index `dead_letters_passed_over`.
+    // The task type is in the SQL text and not bound, so that PostgreSQL uses the partial index
+    // `dead_letters_passed_over`.
     `select payload ->> 'replay_id' as replay_id, array_agg(payload ->> 'event_id' order by id) as event_ids from dead_letters
      where organization_id = :org and task_type = '${REPLAY_EVENT}' and payload ->> 'replay_id' = any(cast(:ids as text[])) group by 1`,
     { ids: replayIds },
@@ -16,7 +17,10 @@ export async function readSkippedEvents(org: OrgScope, replayIds: readonly strin
   return new Map(rows.map(({ replay_id: replayId, event_ids: ids }) => [replayId, ids]));
 }
 
-/** Returns goal and time of a skipped event by the task of its dead letter. Undefined when deleted. */
+/**
+ * Returns the goal and the time of a skipped event, by the task id of its dead letter. Undefined if the event was
+ * deleted.
+ */
 export async function findSkippedEvent(
   tx: Tx,
   taskId: string,

@@ -16,16 +16,18 @@ export interface WeeklyFigures {
   before: Figures;
   /** Number of replies received in connected mailboxes, by intent. */
   intents: { intent: Intent; count: number }[];
-  /** The campaign with the most positive replies, then the most replies. Null without replies. */
+  /**
+   * The campaign with the most positive replies; on a tie, the one with the most replies. Null if there are no replies.
+   */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
-  /** Mailboxes with problems at present. */
+  /** Mailboxes that have problems at the time of the report. */
   troubled: { email: string; issues: Message[] }[];
 }
 
 /**
  * Returns the figures of a week and of the week before. The figures equal those of GET /analytics/deliverability and
- * /analytics/campaigns. Counts are kept by the hour. In a time zone with a fractional offset the start is rounded down
- * and the end up.
+ * /analytics/campaigns. Counts are stored by the hour, so in a time zone with a fractional offset the start is rounded
+ * down and the end up.
  */
 export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: HourRange): Promise<WeeklyFigures> {
   const org = reader(ctx);
@@ -66,7 +68,7 @@ export async function readWeeklyFigures(ctx: Ctx, range: HourRange, before: Hour
 function figuresOf({ counts, unassigned }: Awaited<ReturnType<typeof readDeliverability>>): Figures {
   return {
     sent: counts.sent,
-    // Bounces may belong to emails of an earlier week, so the difference may be negative.
+    // At least 0, because bounces may belong to emails of an earlier week.
     delivered: Math.max(0, counts.sent - counts.bounced),
     replies: counts.replied,
     positive: counts.replied_positively,

@@ -25,13 +25,13 @@ interface Report {
 /** A member who receives the report. */
 type Member = Columns<'users', 'id' | 'email' | 'language'>;
 
-/** Number of days after which an unsent report is skipped, because the next one is due. */
+/** Number of days after which an unsent report is skipped, because the next one will soon be sent. */
 const LATEST_DAYS = 6;
 
 /**
  * Mails a report to every member who may see analytics and has not opted out. Nobody is mailed twice about one week. A
- * mail with an unknown result (lost answer or dead worker) is not sent again. A permanent refusal is settled and does
- * not affect the other emails.
+ * mail with an unknown result (lost answer or dead worker) is not sent again. A mail that is permanently refused is not
+ * retried and does not affect the others.
  * @returns the result of the workflow; `why` contains the number of mails sent now
  * @throws MailFailure when the mail server temporarily refused a mail, which is sent at the next attempt
  */

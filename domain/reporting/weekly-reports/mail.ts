@@ -5,7 +5,7 @@ import { render } from '../../../messages/render.ts';
 import { escapeHtml, headerText } from '../../mail/messages/text.ts';
 import { FIGURES, type WeeklyFigures } from './figures.ts';
 
-/** The recipient of a report, and its week. */
+/** The recipient and the week of a report. */
 interface Reader {
   email: string;
   workspace: string;
@@ -39,8 +39,8 @@ interface Words {
 }
 
 /**
- * Renders the report as a mail. Its charts are coloured table cells. Coloured cells need no images, which many mail
- * programs block, no library, and no attachment. The plain text has the same bars.
+ * Renders the report as a mail. The charts are coloured table cells, because many mail programs block images. The plain
+ * text contains the same bars.
  */
 export function weeklyReportMail(
   { APP_URL: appUrl }: Pick<Config, 'APP_URL'>,

@@ -12,14 +12,14 @@ export interface ReportOptOut {
   done: boolean;
 }
 
-/** Returns the URL that unsubscribes the recipient of a mail. */
+/** Returns the URL that unsubscribes the recipient of a mail from weekly reports. */
 export function unsubscribeUrl(deps: Pick<Deps, 'config' | 'keyring'>, mailId: string): string {
   return `${deps.config.APP_URL}/weekly-report/${trackingToken(deps.keyring.tracking.current, 'weekly-report', mailId)}`;
 }
 
 /**
- * Returns the opt-out of a link. Undefined for an invalid link, or if the member has left. Compares the token in
- * constant time.
+ * Returns the member of an unsubscribe link and the member's opt-out state. Undefined for an invalid link, or if the
+ * member has left the workspace. Compares the token in constant time.
  */
 export async function findReportOptOut(deps: Deps, token: string): Promise<ReportOptOut | undefined> {
   const id = readTrackingToken(deps.keyring.tracking.accepted, 'weekly-report', token);

@@ -9,8 +9,8 @@ import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 
 /**
- * Hour on Monday, in the workspace's time zone, at which a report is sent. `LATE_HOURS` is the time within which a late
- * report is still sent.
+ * Hour on Monday, in the workspace's time zone, at which a report is sent. `LATE_HOURS` is the time after that within
+ * which a late report is still sent.
  */
 const LEAVES_AT_HOUR = 8;
 const LATE_HOURS = 48;
@@ -23,7 +23,7 @@ interface Week {
   to: Date;
 }
 
-/** Returns the week to report now. Undefined before Monday 8:00 and more than two days later. */
+/** Returns the week for which a report is due now. Undefined before Monday 8:00, and from two days later on. */
 export function weekDue(now: Date, timezone: string): Week | undefined {
   const local = DateTime.fromJSDate(now, { zone: timezone });
   const monday = local.startOf('week');
@@ -39,8 +39,8 @@ export function weekBefore(from: Date, timezone: string): { from: Date; to: Date
 }
 
 /**
- * Creates the due reports of all workspaces with reports enabled, and starts their workflows in the same transaction. A
- * week is reported once, however often and by however many processes this is called.
+ * Creates the due reports of all workspaces with reports enabled, and starts their workflows in the same transaction.
+ * Creates one report per week, even if several processes call this function repeatedly.
  * @returns the number of created reports
  * @throws AggregateError at the end if some workspaces failed
  */

@@ -104,7 +104,8 @@ export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
 
 /**
  * Returns the first branch whose conditions all hold, or null. A branch without conditions always holds. Null means
- * that no branch handles this outcome, which blocks a failed `app_action`. A branch with `to` null ends the flow.
+ * that no branch handles this outcome; a lead whose `app_action` failed is then blocked. A branch with `to` null ends
+ * the flow.
  */
 export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   return (
@@ -118,8 +119,9 @@ export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
 const ENGAGEMENT: ReadonlySet<string> = new Set(['opened', 'clicked', 'replied']);
 
 /**
- * Returns the branches of which the recipient's reactions will choose one; empty if reactions do not matter. All their
- * other conditions hold already. The last branch has no condition on reactions, if there is such a branch.
+ * Returns the branches between which the recipient's reactions (open, click, reply) will decide. Empty if reactions
+ * cannot change the next step. All other conditions of these branches hold. The last branch has no condition on
+ * reactions, if such a branch exists.
  */
 export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
   const open: Branch[] = [];

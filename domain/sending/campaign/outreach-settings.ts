@@ -263,8 +263,8 @@ function isOneOf(words: readonly string[], word: string): boolean {
 }
 
 /**
- * Merges layers of settings over the defaults; later layers win field by field. Missing or null fields and blank
- * unsubscribe texts keep the value of the layer below.
+ * Merges layers of settings over the defaults. A field takes its value from the last layer that sets it. Missing or
+ * null fields and blank unsubscribe texts keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
   // Sections are shared with the frozen defaults until another layer changes them.

@@ -157,8 +157,8 @@ async function unknownFieldProblems(
 }
 
 /**
- * Returns the custom fields that no lead of a campaign has. Empty if the campaign has no leads, because then nothing is
- * known.
+ * Returns the custom fields that no lead of a campaign has. Empty if the campaign has no leads, because no lead can
+ * then show a missing field.
  */
 async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
@@ -172,7 +172,10 @@ async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly s
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Returns problems in the copy of variants in use. Each is shown with the step of its email. */
+/**
+ * Returns template errors in the texts of variants in use. Each error is reported for the variant's step, or for the
+ * first email step.
+ */
 function variantProblems({ steps, variants }: Written): CampaignProblem[] {
   const first = steps.find(({ kind }) => kind === 'email');
   return variants.flatMap(({ step_id: of, name, ...copy }) =>

@@ -26,8 +26,8 @@ const RETRY_MS = 15_000;
 const RETRY_CAP_MS = HOUR_MS / 4;
 
 /**
- * States if a mailbox connected by OAuth consent can sign in now. `refused`: the consent has ended and the mailbox is
- * held. `unavailable`: the provider does not answer; the caller retries later.
+ * Result of the check if a mailbox connected by OAuth consent can sign in now. `refused`: the consent has ended and the
+ * mailbox is held. `unavailable`: the provider does not answer; the caller retries later.
  */
 export type Access =
   | { kind: 'valid' }

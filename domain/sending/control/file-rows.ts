@@ -1,13 +1,13 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { unpackContent } from './sent-content.ts';
 
-/** Rows of one table for a file that people get. */
+/** Selection of a table's rows for an export file. */
 interface FileRows {
   part: string;
   table: string;
-  /** SQL: condition on the table's rows `t`. */
+  /** SQL condition on the rows of the table, whose alias is `t`. */
   where: string;
-  /** SQL: further columns. */
+  /** Further columns to select, as SQL. */
   more?: string | undefined;
   omit?: readonly string[] | undefined;
 }
@@ -16,12 +16,15 @@ interface FileRows {
 export interface FileRow {
   part: string;
   row: Record<string, unknown>;
-  /** Packed content of a sent email, and the text of its shared copy. */
+  /** Compressed content of a sent email, and the shared text used as its dictionary. Null for other rows. */
   packed: Buffer | null;
   copy: string | null;
 }
 
-/** Returns SQL for the rows as objects, without the organization and the omitted columns. Sent emails have their content. */
+/**
+ * Returns SQL that selects the rows as JSON objects, without the organization and the omitted columns. Rows of sent
+ * emails include their content.
+ */
 export function fileRowsSql({ part, table, where, more, omit = [] }: FileRows): Parameters<OrgScope['sql']>[0] {
   const isSent = table === 'sends';
   const removed = ['organization_id', ...omit].map((column) => ` - '${column}'`).join('');
@@ -32,7 +35,7 @@ export function fileRowsSql({ part, table, where, more, omit = [] }: FileRows): 
     from (select t.*${more ? `, ${more}` : ''} from ${table} t where t.organization_id = :org and ${where}) r ${isSent ? joined : ''}`;
 }
 
-/** Returns a row as it is written into the file; a sent email with its text in `content`. */
+/** Returns a row as an object for the file. A sent email has its text in `content`. */
 export function toFileObject({ row, packed, copy }: FileRow): Record<string, unknown> {
   return packed ? { ...row, content: unpackContent(packed, copy) } : row;
 }

@@ -25,7 +25,7 @@ interface FinishOptions {
 }
 
 /**
- * Ends an enrollment unless it has ended already. Of concurrent calls only the first has an effect.
+ * Ends an enrollment unless it has ended already. Only the first of several concurrent calls has an effect.
  * @param options.byRun true when the contact's own workflow makes this call and needs no signal
  * @returns true if this call ended it
  */
@@ -102,7 +102,7 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 
 /**
  * CTEs that lock another open lead of the campaign. A lead that can be locked is not being finished by another
- * transaction; its later end repeats this check.
+ * transaction, and this check runs again when it is finished.
  */
 const OTHERS = `waiting as (
        -- The lead that is launched last: no other transaction is likely to lock it now.

@@ -91,7 +91,8 @@ type WarningCode = keyof typeof WARNINGS;
 const WARNING_EVERY_MS = DAY_MS;
 
 /**
- * Records a warning with the mailbox and emits an event. The warning is stored as resolved, because it holds nothing.
+ * Records a warning with the mailbox and emits an event. The warning is stored as resolved, because it does not stop
+ * the mailbox.
  */
 export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, said: Message): Promise<void> {
   const [mailbox] = await tx.org.sql<Columns<'mailboxes', 'email'>>(
@@ -174,8 +175,8 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
 }
 
 /**
- * SQL condition: {@link clearHold} lifts the hold of a side (sending or reading). It lifts the hold with `:code`, or
- * any hold not in `:lasting` if `:code` is null.
+ * SQL condition that {@link clearHold} lifts the hold for sending or for reading, as `side` states. It lifts the hold
+ * with `:code`, or any hold not in `:lasting` if `:code` is null.
  */
 function isLifted(side: (typeof SIDES)[number]): string {
   return `${side}_code is not null and case when :code::text is null then ${side}_code <> all(:lasting) else ${side}_code = :code end`;

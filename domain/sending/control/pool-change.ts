@@ -77,9 +77,9 @@ export async function announcePoolChange(
 }
 
 /**
- * Stores in paused campaigns that their workflows waiting for a mailbox must request a slot again. Skips locked
- * campaigns, because the transaction that locks them may wait for this mailbox. Their workflows retry at their planned
- * time.
+ * Marks paused campaigns, so that after they resume, their workflows that wait for a mailbox request slots again. Skips
+ * locked campaigns, because the transaction that locks them may wait for this mailbox. The workflows of a skipped
+ * campaign retry at their planned time.
  */
 async function recheckPaused(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

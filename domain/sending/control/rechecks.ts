@@ -30,7 +30,10 @@ export const POOL_CHANGED: readonly Recheck[] = [{ step: null, acts: ['mailbox']
  * Recheck after a change of the schedule or pool: enrollments whose slots were released or that may get earlier ones.
  */
 const RESCHEDULED: Recheck = { step: null, acts: ['slot', 'mailbox', 'schedule'] };
-/** Recheck after a change of the entry delay too: also enrollments that wait for the start of their first email. */
+/**
+ * Recheck after a change that includes the entry delay. Adds the enrollments that wait for the start of their first
+ * email.
+ */
 const ENTRY_DELAYED: Recheck = { step: null, acts: ['slot', 'mailbox', 'schedule', 'entry'] };
 
 /** Maximum number of different rechecks stored with a campaign. More are merged into one for all its enrollments. */

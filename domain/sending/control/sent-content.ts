@@ -25,7 +25,7 @@ interface SentContent {
   written?: { subject: string; text: string; html: string | null; files?: StoredAttachment[] };
 }
 
-/** An address in nodemailer's form. */
+/** An email address in the form that nodemailer uses. */
 interface Address {
   name: string;
   address: string;
@@ -35,12 +35,12 @@ interface Address {
 const WINDOW = 32 * 1024;
 /** Maximum size (bytes) of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;
-/** Number of hexadecimal digits in the name of a copy. */
+/** Number of hexadecimal digits in the name of a shared text. */
 const NAME_LENGTH = 32;
 
-/** Maximum number of stored copies whose names this process remembers. */
+/** Maximum number of stored shared texts whose names this process remembers. */
 const MAX_KNOWN = 10_000;
-/** Names of the copies that this process has stored, each with its organization. */
+/** Names of the shared texts that this process has stored, each with its organization. */
 const known = new Set<string>();
 
 /** A source text shared by several emails and stored once. */
@@ -132,7 +132,8 @@ export async function readContents(
 }
 
 /**
- * SQL: a CTE with the copy that compresses a content. A returned row means that the copy stays stored until the commit.
+ * SQL of a CTE that finds the shared text used as dictionary. A returned row means that the text stays stored until the
+ * commit.
  */
 const SHARED = {
   none: 'shared as (select null::text as name)',
@@ -179,9 +180,9 @@ export async function storeContent(
 }
 
 /**
- * Deletes stored copies with which no content is compressed any more, in pages with a transaction each. Skips copies
- * locked by the claim of an email.
- * @returns number of deleted copies
+ * Deletes shared texts that no stored content uses as dictionary any more, in pages with a transaction each. Skips
+ * texts locked by the claim of an email.
+ * @returns number of deleted texts
  */
 export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<number> {
   let deleted = 0;
@@ -209,6 +210,6 @@ export async function deleteUnusedCopies({ db }: Pick<Deps, 'db'>): Promise<numb
 }
 
 const COPIES_PAGE = 1000;
-/** SQL condition: no content is compressed with the copy `c`. */
+/** SQL condition: no stored content uses the shared text `c` as dictionary. */
 const UNUSED =
   'not exists (select from sent_contents e where e.organization_id = c.organization_id and e.copy_name = c.name)';

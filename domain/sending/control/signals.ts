@@ -15,9 +15,9 @@ export interface EnrollmentRun {
 }
 
 /**
- * Each function signals one cause. The signal is sent after the commit and makes the workflow read its state again. The
- * cause is for operators, who see it in the workflow's history. Call the matching function whenever a fact changes that
- * a workflow waits for.
+ * Each function below signals a workflow for one cause. The signal is sent after the commit and makes the workflow read
+ * its state again. The cause is for operators, who see it in the workflow's history. Call the matching function
+ * whenever a fact changes that a workflow waits for.
  */
 
 /** Signals that a product event settled a wait of the contact. */

@@ -61,7 +61,7 @@ export async function activateCampaign(
   campaign: CampaignRow,
   { type, message: said, waitForLeads = false }: Activation,
 ): Promise<boolean> {
-  // Only the workflows of a paused campaign wait for it to resume.
+  // Workflows wait for a resume only if the campaign is paused.
   const resumes = isPaused(campaign);
   const [moved] = await tx.org.sql<{ epoch: number }>(
     `update campaigns set status = 'active', archived = false, control_epoch = control_epoch + 1, ${resumes ? `${ADD_RECHECKS}, ` : ''}last_status_change_at = :now, updated_at = :now,

@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { lockWaitsOf } from './waits.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** A test run: one prospect's path through a campaign's steps. */
+/** A test run. It takes one prospect through the steps of a campaign. */
 export type TestRunRow = Row<'test_runs'>;
 /** A step that a test run has reached. */
 export type TestStepRow = Row<'test_run_steps'>;
@@ -109,8 +109,8 @@ export async function settleTestEmail(
 }
 
 /**
- * SQL of the conversation after an email, by outcome, as for leads. After an uncertain email only its subject is kept,
- * because no later email may reply to it.
+ * SQL of the conversation after an email, by the email's outcome, as for leads. Later emails may not reply to an
+ * uncertain email, so only its subject is kept.
  */
 const CONVERSATIONS = {
   sent: `coalesce(s.conversation, r.conversation)`,
@@ -145,8 +145,8 @@ function emailIssue(detail: Message | null): StoredIssue {
 }
 
 /**
- * Opens the wait of a step, by the same rule as for leads. An event that has occurred since the previous step began its
- * work resumes the wait at once.
+ * Opens the wait of a step, by the same rule as for leads. An event that occurred after the previous step had begun its
+ * work ends the wait at once.
  * @returns that event; the caller then completes the step
  */
 export async function openTestWait(
@@ -182,8 +182,8 @@ interface ResumedTestRun {
 }
 
 /**
- * Resumes and signals the test runs that wait for an event of a contact, by the same rules as for leads. Locks their
- * rows in id order, so that concurrent events cannot deadlock.
+ * Resumes and signals the test runs that wait for an event of a contact, as for leads. Locks their rows in id order, so
+ * that concurrent events cannot deadlock.
  */
 export async function resumeTestRuns(
   tx: Tx,

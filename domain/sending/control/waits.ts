@@ -2,8 +2,9 @@ import type { StepAction } from '../campaign/actions.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Takes a lock until the commit, so that a contact's wait is not opened while its events are published. Either the
- * event finds the open wait, or the wait finds the earlier event. Several events of a contact may be published at once.
+ * Takes a lock until the commit, so that a wait of a contact is never opened while an event of the contact is being
+ * published. Either the event finds the open wait, or the wait finds the earlier event. Publishers share the lock, so
+ * several events may be published at once.
  */
 export async function lockWaitsOf(tx: Tx, contactId: string, who: 'open' | 'publish'): Promise<void> {
   const lock = who === 'open' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';

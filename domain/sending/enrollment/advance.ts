@@ -26,7 +26,9 @@ import { repeatUncertainEmail, executeStep, slotOf, type Verdict } from './steps
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum number of steps in one decision. A longer path means a cycle, which saving a campaign refuses. */
+/**
+ * Maximum number of steps in one decision. A longer path means a cycle, which the API refuses when a campaign is saved.
+ */
 const MAX_HOPS = 100;
 /** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
 const LOOK_AGAIN_MS = DAY_MS;
@@ -34,7 +36,7 @@ const LOOK_AGAIN_MS = DAY_MS;
 const CALL_MS = 15 * 60_000;
 
 /**
- * Advances a contact as far as possible now and returns the next action of its run. Locks the enrollment, so that
+ * Advances a contact as far as possible now and returns the next action of its workflow. Locks the enrollment, so that
  * replies, events, pauses and this decision are serialized.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
@@ -63,8 +65,8 @@ export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<D
 }
 
 /**
- * Writes the collected changes of the decision in one statement. Other reads of the enrollment or its run in this
- * decision, and ending the enrollment, must follow this call.
+ * Writes the collected changes of the decision in one statement. Call it before the decision reads the enrollment or
+ * its step run again, and before it ends the enrollment.
  */
 async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
   const { enrollment, changes, entered } = snapshot;
@@ -185,16 +187,16 @@ type NextStep = { step: EngineStep | null; since: Date } | { at: EngineStep; unt
 
 /**
  * Returns the step after a finished step. For a removed step, returns the step that normally followed it. A branch that
- * depends on a reaction to an email is decided when its target step is due, `wait_after` days after the finished step.
- * Until that time the recipient may open, click or reply. A branch that ends the flow, or the absence of a matching
- * branch, is final once the last possible next step is due.
+ * depends on a reaction to an email is chosen when its target step is due, `wait_after` days after the finished step.
+ * Until then the recipient may open, click or reply. A branch that ends the flow, or the absence of a matching branch,
+ * is final once the last possible next step is due.
  */
 function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): NextStep {
   const finished = graph.steps.find(({ id }) => id === run.step_id);
   if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
   const facts = factsOf(snapshot, run);
   const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
-  // An unsent email gets no reactions.
+  // If no email was sent, no reactions can follow.
   const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
   const left = run.completed_at ?? run.started_at;
   if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
@@ -203,7 +205,7 @@ function nextAfter(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Next
   const now = tx.now.getTime();
   if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
     return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
-  // The days of an email step have passed already. Other steps begin at once.
+  // For an email step the days count from the finished step. Other steps begin now.
   return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
 }
 
@@ -306,8 +308,8 @@ export function stepLabel(graph: Pick<Graph, 'steps'>, { id, name }: EngineStep)
 }
 
 /**
- * Returns the place of a decision for the Temporal UI, which shows one fixed language, because the reader's language is
- * unknown.
+ * Returns the step and the reason of a decision as texts for the Temporal UI. They are in one fixed language, because
+ * the reader's language is unknown.
  */
 export function placeOf(step: Message, what: Message): { step: string; where: string } {
   return { step: render(step), where: `${render(step)}, ${render(what)}` };
@@ -318,7 +320,7 @@ export function slotReason(step: Message): Message {
   return message('wait.at_step', { step, what: message('wait.has_slot') });
 }
 
-/** Returns the decision for the run and writes its reason to the enrollment's row. */
+/** Returns the decision for the workflow and writes its reason to the enrollment's row. */
 function storeDecision(
   tx: Tx,
   snapshot: Snapshot,
@@ -337,7 +339,7 @@ function storeDecision(
         : { kind: 'send', sendId, mailboxId, ...at(message('wait.sending')) };
     }
     case 'call':
-      // After this time the app has responded, or the launcher signals the run (`launch.ts`).
+      // By this time the app has responded, or the launcher signals the workflow (`launch.ts`).
       showAt(message('wait.asking_app'), new Date(tx.now.getTime() + CALL_MS));
       return { kind: 'call', stepRunId: snapshot.run!.id, ...at(message('wait.asking_app')) };
     case 'wait':
@@ -364,7 +366,9 @@ async function storeHold(tx: Tx, snapshot: Snapshot, why: Message, until: Date |
   return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: render(why), step: null };
 }
 
-/** Stores why the contact waits, so that the API and operators can show it. They never read Temporal's own text. */
+/**
+ * Stores why the contact waits, so that the API and operators can show it. The texts in Temporal are not read for this.
+ */
 function storeWaitReason(
   { enrollment, campaign, changes }: Snapshot,
   waitingFor: Message,

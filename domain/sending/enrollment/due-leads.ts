@@ -6,15 +6,15 @@ import type { Entry } from './entry.ts';
 import { leadOrder } from './lead-order.ts';
 import type { EngineContact } from './snapshot.ts';
 
-/** A lead that waits as a row, with the fields that the launcher needs. */
+/** A lead without a workflow, with the fields that the launcher needs. */
 export interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  /** The lead has begun this campaign before. Its workflow determines the next step. */
+  /** True if the lead has begun this campaign before. Its workflow then determines the next step. */
   came_back: boolean;
   entered_at: Date;
-  /** True if a person must decide whether the contact has opted out. The run then holds the lead. */
+  /** True if a person must decide whether the contact has opted out. The lead's workflow then holds the lead. */
   asked: boolean;
   contact: Pick<
     EngineContact,
@@ -22,14 +22,14 @@ export interface Lead {
   >;
 }
 
-/** Maximum number of leads requeued in one iteration. Limits the time for which the campaign is locked. */
+/** Maximum number of leads requeued in one iteration, to limit the time for which the campaign is locked. */
 const BACK_PAGE = 1_000;
 
 /**
  * Returns and locks leads that may be launched, in the order of their campaign: by entry, by a stored field value, or
  * by the contact's last change. Leads without a value come last. Each query reads the start of one index, except that
  * sorting by last change sorts all due leads. When ordered by entry, leads whose own time (`launch_after`) has come are
- * first. When ordered by a field, {@link requeueCalled} has put them back before.
+ * first. When ordered by a field, {@link requeueCalled} has put them back into the order before.
  * @param called true when there are leads whose own launch time has passed
  */
 export async function dueLeads(
@@ -39,7 +39,7 @@ export async function dueLeads(
   { limit, called }: { limit: number; called: boolean },
 ): Promise<Lead[]> {
   const due = tx.now.getTime() - waitMs;
-  // The wait of leads added before the start begins at the start.
+  // For leads added before the campaign's start, the entry delay begins at the start.
   if (campaign.started_at && campaign.started_at.getTime() > due) return [];
   const dueBefore = new Date(due - campaign.entry_delay_minutes * MINUTE_MS);
   const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
@@ -68,7 +68,7 @@ export async function dueLeads(
     case 'field':
       await pick(`e.launch_after = 'epoch' and e.order_key > ''`, `e.order_key ${direction}, ${byEntry}`);
       await pick(`e.launch_after = 'epoch' and e.order_key = ''`, byEntry);
-      // Leads that were locked when the order keys of the others were set.
+      // Leads without an order key, because they were locked when the keys were set.
       await pick(`e.launch_after = 'epoch' and e.order_key is null`, byEntry);
       break;
     case 'updated_at':
@@ -85,10 +85,10 @@ export async function dueLeads(
 const IS_CALLED = `e.launch_after > 'epoch' and e.launch_after <= :now`;
 
 /**
- * Returns leads whose own launch time has passed to the order of a campaign that is ordered by a field. All of them
- * must be returned before any is launched, or their times would decide the order. Works in pages; skips locked leads,
+ * Puts leads whose own launch time has passed back into the order of a campaign that is ordered by a field. All must be
+ * back before any lead is launched, otherwise their times would decide the order. Works in pages; skips locked leads,
  * which a later iteration puts back.
- * @returns true if some may be left
+ * @returns true if some leads may be left
  */
 export async function requeueCalled(tx: Tx, campaign: CampaignView): Promise<boolean> {
   if (leadOrder(campaign) !== 'field') return false;

@@ -6,11 +6,11 @@ import { poolCapacity } from '../campaign/sender-pool.ts';
 import { entryDelayEnd } from '../../platform/scheduling/slots.ts';
 import type { EngineStep, Graph } from './snapshot.ts';
 
-/** Wait of a campaign's leads before they need a workflow. */
+/** Time for which a campaign's leads wait before they need a workflow, and what follows. */
 export interface Entry {
   /**
-   * Time (ms) for which a lead waits without a workflow: the waits at the start of the campaign, plus the days of a
-   * first email after them.
+   * Time (ms) for which a lead waits without a workflow: the wait steps at the campaign's start, plus the wait days of
+   * a first email after them.
    */
   waitMs: number;
   /**
@@ -18,26 +18,26 @@ export interface Entry {
    * first.
    */
   email: EngineStep | null;
-  /** Days that contacts normally spend in runs before their first email. */
+  /** Days that contacts normally spend in their workflows before their first email. */
   daysInRun: number;
 }
 
 /** Maximum number of steps followed. Saving a campaign refuses cycles. */
 const MAX_HOPS = 100;
-/** Maximum number of open runs without a slot, as a multiple of the emails that can be sent in the meantime. */
+/** Maximum number of open workflows without a slot, as a multiple of the emails that can be sent in the meantime. */
 const AHEAD = 2;
 const MIN_OPEN = 10;
-/** Maximum number of open runs without a slot per campaign, including runs that wait for an event. */
+/** Maximum number of open workflows without a slot per campaign, including workflows that wait for an event. */
 const MAX_OPEN = 10_000;
 
-/** Returns how long leads of a campaign wait as rows, and the first email that follows. */
+/** Returns the time for which a campaign's leads wait without a workflow, and the first email that follows. */
 export function entryOf(graph: Pick<Graph, 'steps'>): Entry {
   let waitMs = 0;
   let step = firstStep(graph.steps);
   for (let hops = 0; step?.action?.type === 'wait' && hops < MAX_HOPS; hops += 1) {
     waitMs += step.action.wait_minutes * MINUTE_MS;
     const [link] = step.conditions.branches;
-    // If the next step depends on the contact, the run decides it.
+    // If the next step depends on the contact, the workflow chooses it.
     if (!link || (link.when ?? []).length > 0) return { waitMs, email: null, daysInRun: daysToEmail(graph, step) };
     step = graph.steps.find(({ id }) => id === link.to) ?? null;
   }
@@ -59,8 +59,8 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
 }
 
 /**
- * Returns the time from which a lead counts at its first step. A wait is measured from the lead's start, because the
- * lead waited in the launcher's queue.
+ * Returns the time from which a lead counts as at its first step. A wait step begins at the lead's start, because the
+ * lead spends the wait in the launcher's queue.
  */
 export function firstStepStart(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,
@@ -85,8 +85,8 @@ function leadStart(
 /**
  * Returns the number of further workflows that may be opened for a campaign that does not begin with an email. Counts
  * enrollments without a slot that are not held, blocked or waiting for an event. The maximum is twice the number of
- * emails that can be sent before these runs need a slot. The other leads stay in the launcher's queue.
- * @returns `room`, and `fresh`: true if some runs have not made their first decision
+ * emails that can be sent before these workflows need a slot. The other leads stay in the launcher's queue.
+ * @returns `room`, the number; `fresh` is true if some workflows have not made their first decision
  */
 export async function freeRunCount(
   tx: Tx,

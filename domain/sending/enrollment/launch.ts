@@ -33,13 +33,13 @@ import { render } from '../../../messages/render.ts';
 export type LaunchIteration = { report: LaunchReport } | { again: true; launched: number };
 
 const BATCH = 100;
-/** Maximum number of refused leads reset in one iteration. Limits the time for which the campaign is locked. */
+/** Maximum number of refused leads reset in one iteration, to limit the time for which the campaign is locked. */
 const FREE_PAGE = 1_000;
 /** Delay (ms) before rows locked by other transactions, or newly opened workflows, are checked again. */
 const BUSY_MS = 500;
 /**
- * Delay (ms) of the next check when the maximum number of runs is open. The open runs suffice for about a day of
- * emails.
+ * Delay (ms) before the next check when the maximum number of workflows is open. The open workflows suffice for about a
+ * day of emails.
  */
 const FULL_MS = 5 * MINUTE_MS;
 /** Delay (ms) before a lead without a matching mailbox is tried again. A change of the pool resets it at once. */
@@ -48,9 +48,9 @@ const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 const OVERDUE_MS = 10 * MINUTE_MS;
 
 /**
- * Runs one iteration of a campaign's launcher in one transaction. Signals runs after edits, launches the next leads as
- * far as slots within the horizon allow, and completes a campaign without leads. Leads have no workflow until their
- * slot is near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
+ * Runs one iteration of a campaign's launcher in one transaction. Signals workflows after edits, launches the next
+ * leads as far as slots within the horizon allow, and completes a campaign without leads. Leads have no workflow until
+ * their slot is near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
  */
 export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {
@@ -61,7 +61,8 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // The launcher is running, so it is no longer blocked.
     if (campaign.blocked_reason) await clearBlock(tx, campaign.id);
-    // A pause signals no run. A run that wakes asks before it acts, and holds until the campaign resumes.
+    // A pause signals no workflow. A workflow that wakes requests a decision before it acts, and then waits until the
+    // campaign resumes.
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
     const runs = await signalRechecked(tx, campaign);
     if (runs.left) return runs.signalled > 0 ? AGAIN : waitFor(tx, BUSY_MS, 'runs to signal are locked');
@@ -93,14 +94,17 @@ export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<Laun
 
 const AGAIN: LaunchIteration = { again: true, launched: 0 };
 
-/** Ends a wait of the launcher by the time (null: none) at which it checks again for runs to signal. */
+/**
+ * Limits a wait of the launcher, so that it checks again at the time `until` for workflows to signal. Null means no
+ * limit.
+ */
 function lookAgainBy(until: Date | null, iteration: LaunchIteration): LaunchIteration {
   if (!until || !('report' in iteration) || iteration.report.kind === 'done') return iteration;
   const wakeAt = Math.min(iteration.report.wakeAt ?? Infinity, until.getTime());
   return { report: { ...iteration.report, wakeAt } };
 }
 
-/** Leaves the wait to the workflow, so that it uses no slot of the launchers' queue and a signal can end it. */
+/** Leaves the wait to the workflow, where it occupies no worker of the launchers' queue and a signal can end it. */
 function waitFor(tx: Tx, ms: number, why: string, launched = 0): LaunchIteration {
   return { report: { kind: 'wait', wakeAt: tx.now.getTime() + ms, launched, why } };
 }
@@ -192,12 +196,12 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) {
-    // No due leads are left, so another iteration would find none. With a ramp, the level may have just risen, so one
-    // more iteration follows.
+    // No due leads are left, so another iteration would find none. With a ramp one more iteration follows, because the
+    // ramp level may have just risen.
     if (leads.length < limit && !campaign.ramp_enabled) return waitOrComplete(tx, campaign, entry, launched);
     return { again: true, launched };
   }
-  // Quota that new leads may not use is available to contacts in progress.
+  // New leads may not use this quota, so workflows of contacts in progress may use it.
   if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await signalQueues(tx, campaign);
   return waitReport(ctx, tx, campaign, common.answer, launched);
 }
@@ -248,7 +252,7 @@ async function openRuns(
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
 
-/** Stores refused leads until their own retry time. */
+/** Stores the retry times of refused leads. */
 async function postpone(
   ctx: Ctx,
   tx: Tx,
@@ -267,8 +271,8 @@ async function postpone(
 }
 
 /**
- * Returns the next retry time of a refused lead. This is half a horizon before the slot, so that the run is open in
- * time. It is not before the slot's campaign-local day, and a near slot time is used unchanged.
+ * Returns the next retry time of a refused lead. This is half a horizon before the slot, so that the workflow is open
+ * in time, but not before the slot's campaign-local day. If the slot is near, its own time is returned.
  */
 function retryTime(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
   const now = tx.now.getTime();
@@ -310,8 +314,8 @@ function waitForFreeRun(tx: Tx, nextSlot: Date | null): LaunchIteration {
 /**
  * Returns the quota reserved for contacts in progress that need an email today and have no slot yet. New leads do not
  * use this share of the campaign's limit. Contacts that are already due also reserve quota of their conversation's
- * mailbox. Contacts due later today reserve no mailbox quota, because the day may end before their emails. A contact
- * that waits for a reaction to an email is due when that wait ends.
+ * mailbox. Contacts due later today reserve no mailbox quota, because the day may end before their emails are sent. A
+ * contact that waits for a reaction to an email is due when that wait ends.
  */
 async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<ReservedQuota> {
   const soon = new Date(tx.now.getTime() + horizonMs);
@@ -424,7 +428,7 @@ function slotFor(
 }
 
 /**
- * Handles an iteration without due leads: waits for later leads or open runs, or completes the campaign.
+ * Handles an iteration without due leads: waits for later leads or open workflows, or completes the campaign.
  * @param launched number of due leads launched in this iteration
  */
 async function waitOrComplete(
@@ -461,12 +465,12 @@ async function waitOrComplete(
     report: { kind: 'wait', wakeAt: at, launched, why },
   });
   if (active) await signalQueues(tx, campaign);
-  // Workflows normally end by themselves and send a signal. The extra check finds stuck workflows, and covers days on
-  // which no queued workflow requests a slot. If all open workflows are blocked, a person must resume them.
+  // A workflow signals the launcher when it ends. The additional check finds stuck workflows, and covers days on which
+  // no queued workflow requests a slot. If all open workflows are blocked, a person must resume them.
   const late = overdueAt ? Math.max(overdueAt.getTime(), tx.now.getTime() + OVERDUE_MS) : Infinity;
   const look = active ? Math.min(late, nextOpeningMs(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
-    // The wait of leads added before the start begins at the start.
+    // For leads added before the campaign's start, the wait begins at the start.
     const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
     const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
     return wait(Math.min(at, look), 'the next lead is due later');

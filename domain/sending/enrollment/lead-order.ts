@@ -7,13 +7,13 @@ import type { CampaignView } from '../campaign/campaign-view.ts';
  */
 const PAGE = 1_000;
 /**
- * Bounds of `leads_ordered_from`, the lowest lead id with an order key. LOWEST_ID: all leads have one. No lead has the
- * id HIGHEST_ID.
+ * Bounds of `leads_ordered_from`, the lowest id of a lead with an order key. LOWEST_ID means that all leads have a key.
+ * No lead has the id HIGHEST_ID.
  */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Values of `contact_order_by` that leads store as a sort key (`enrollments.order_key`). */
+/** Values of `contact_order_by` for which each lead stores a sort key (`enrollments.order_key`). */
 const KEPT: ReadonlySet<string> = new Set(['email', 'first_name', 'last_name', 'company']);
 
 /** Returns how a campaign orders its leads: by a stored field value, by the contact's last change, or by entry. */

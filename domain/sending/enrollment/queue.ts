@@ -9,22 +9,20 @@ import { LIMIT_REACHED, type DailyQueue, type QueueKind } from '../allocate.ts';
 import { CAP } from '../seats.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Period (ms) after an opening in which the queued workflows make requests, in queue order. */
+/** Period (ms) after the opening of the sending window in which the queued workflows request slots, in queue order. */
 const SPREAD_MS = MINUTE_MS;
-/** Maximum number of days for which a run is postponed. */
+/** Maximum number of days for which a workflow is postponed. */
 const MAX_DAYS = 60;
 /** Maximum number of workflows signalled at once. The launcher repeats the call. */
 const MAX_SIGNALLED = 1_000;
 
-/**
- * SQL condition: an active enrollment without a slot that is at an email step. `e` is its enrollment and `st` its step.
- */
+/** SQL condition: an active enrollment at an email step without a slot. `e` is the enrollment and `st` its step. */
 const WANTS_SLOT = `e.state = 'active' and not e.blocked and e.hold_since is null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))`;
 
 /**
- * SQL conditions of the runs in the same queue; `:mailbox` is the mailbox of their conversation. A run has a mailbox
- * from its first slot on.
+ * SQL conditions of the enrollments in the same queue; `:mailbox` is the mailbox of their conversation. An enrollment
+ * has a mailbox from its first slot on.
  */
 const IN_QUEUE: Record<QueueKind, string> = {
   campaign: 'true',
@@ -33,9 +31,9 @@ const IN_QUEUE: Record<QueueKind, string> = {
 };
 
 /**
- * Returns the retry time of a workflow refused by a daily limit. The day follows from the run's place among all due
- * runs of the same queue. The workflow requests its slot one day early, because earlier ones may leave the queue. So
- * each day only the workflows for two days' emails make requests, in the order of their due times.
+ * Returns the retry time of a workflow refused by a daily limit. The day follows from the workflow's place among all
+ * due workflows of the same queue. The workflow requests its slot one day early, because earlier ones may leave the
+ * queue. So each day only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,
@@ -66,19 +64,19 @@ export async function queuedRetryTime(
   let opening = from;
   for (let days = Math.floor(ahead / perDay) - 1; days > 0; days -= 1) {
     const next = nextOpening(schedule, startOfNextDay(campaign.timezone, opening));
-    // The campaign ends first. The run notices that itself.
+    // The campaign ends before that day. The workflow finds this out when it asks next.
     if (!next) break;
     opening = next;
   }
-  // Workflows refused the day before request slots earlier than those with a first request.
+  // Workflows refused the day before request slots before those that ask for the first time.
   const place = ((ahead % perDay) + (ahead < perDay ? 0 : perDay)) / (2 * perDay);
   return new Date(opening.getTime() + Math.floor(place * SPREAD_MS));
 }
 
 /**
  * Signals postponed workflows of the queues when the day has more quota left than expected requests. This happens when
- * many workflows before them have left the queue.
- * @returns the number of signalled runs
+ * many workflows before them no longer need a slot.
+ * @returns the number of signalled workflows
  */
 export async function signalQueues(tx: Tx, campaign: CampaignView): Promise<number> {
   const opening = nextOpening(scheduleOf(campaign), tx.now);
@@ -96,8 +94,8 @@ export async function signalQueues(tx: Tx, campaign: CampaignView): Promise<numb
 }
 
 /**
- * Returns true if any run waits for another day because of a limit. Checks all queues in one statement, because mostly
- * there is none.
+ * Returns true if any enrollment waits for another day because of a limit. Checks all queues in one statement, because
+ * most campaigns have none.
  */
 async function isAnyQueued(tx: Tx, campaign: CampaignView, { ends }: CampaignDay): Promise<boolean> {
   const refusals = Object.values(LIMIT_REACHED);
@@ -114,7 +112,7 @@ interface CampaignDay {
   ends: Date;
 }
 
-/** Signals runs that the campaign's limit or its new-lead limit refused. */
+/** Signals workflows that were refused because of the campaign's daily limit or its new-lead limit. */
 async function signalQueuesOfLimits(
   tx: Tx,
   campaign: CampaignView,
@@ -145,7 +143,7 @@ async function signalQueuesOfLimits(
   );
 }
 
-/** Signals runs that were refused by the mailbox of their conversation, for each mailbox. */
+/** Signals workflows that were refused because of the limit of their conversation's mailbox, for each mailbox. */
 async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay): Promise<number> {
   const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling, ramp_level: level } = campaign;
   const ramp = {
@@ -190,12 +188,12 @@ async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: Camp
 /** SQL condition: enrollments of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
-/** SQL: code of the reason for which a run waits at its step. */
+/** SQL: code of the reason for which a lead waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
 /** SQL condition: the enrollment waits because of a limit. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
 
-/** Signals the runs that the CTE `next` selects. Returns their number. */
+/** Signals the workflows of the enrollments that the CTE `next` selects. Returns their number. */
 async function signalSelected(tx: Tx, next: string, bindings: Bindings): Promise<number> {
   const called = await tx.org.sql<EnrollmentRun>(
     `${next} update enrollments e set waiting_until = :now from next where e.id = next.id and e.organization_id = :org returning e.campaign_id, e.contact_id`,

@@ -12,8 +12,9 @@ interface Asleep {
 }
 
 /**
- * Returns the wait of a lead for people. A pause wakes no run, so the row of a run that sleeps keeps its earlier plan.
- * Until the campaign resumes, that plan does not apply. A blocked run keeps its reason, which a person must act on.
+ * Returns the wait of a lead as shown to people. A pause signals no workflow, so the row keeps the wait that was
+ * planned before. Until the campaign resumes, that plan does not apply. A blocked lead keeps its reason, because a
+ * person must act on it.
  */
 export function shownWait(wait: StoredWait, { state, blocked, campaignStatus }: Asleep): StoredWait {
   const isStopped = campaignStatus !== 'active' && state === 'active' && !blocked;

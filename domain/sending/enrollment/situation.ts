@@ -4,9 +4,9 @@ import { settingsInForce, type OutreachSettings, type SettingsLayers } from '../
 
 /** Facts about a campaign for the decisions of one launcher iteration, except its leads. */
 export interface Situation {
-  /** True if some runs are overdue. */
+  /** True if some workflows are overdue. */
   overdue: boolean;
-  /** True if some postponed leads (`launch_after`) are due. */
+  /** True if there are leads whose own launch time (`launch_after`) has passed. */
   called: boolean;
   /** Number of first emails in progress. `nextSlot` is the earliest slot among them. */
   firstEmails: number;
@@ -16,9 +16,9 @@ export interface Situation {
 }
 
 /**
- * Reads, under the campaign's lock, the pending work besides launching. Most iterations find none, so one statement
- * checks all kinds, and details are read only if needed.
- * @param overdueMs time (ms) after which a waiting run is overdue
+ * Reads the campaign's pending work, except the leads to launch. The campaign is locked. Most iterations find none, so
+ * one statement checks all kinds, and details are read only if needed.
+ * @param overdueMs time (ms) after which a waiting workflow is overdue
  */
 export async function readSituation(tx: Tx, campaign: CampaignView, overdueMs: number): Promise<Situation> {
   const [row] = await tx.org.sql<Omit<Situation, 'settings'> & SettingsLayers>(

@@ -13,7 +13,7 @@ import {
 import { askedNow, suppressedNow } from '../../directory/suppression-check.ts';
 import type { Message } from '../../../messages/index.ts';
 
-/** A step in the form of the engine. */
+/** A step with the columns that the sending engine needs. */
 export interface EngineStep extends GraphStep {
   name: string;
   wait_after: number;
@@ -40,7 +40,7 @@ export interface StepRun {
   output: Record<string, unknown> | null;
   started_at: Date;
   completed_at: Date | null;
-  /** Time at which the app was first called. */
+  /** Time of the first call of the app by an `app_action` step. */
   called_at: Date | null;
 }
 
@@ -106,11 +106,11 @@ export interface EngineWait {
 interface Before {
   runId: string;
   /**
-   * Start of the step's work: its email was claimed, its app was first called, or the step began. Null if no work has
-   * started.
+   * Time at which the step's work started: its email was claimed, its app was first called, or the step began. Null if
+   * no work has started.
    */
   workBegan: Date | null;
-  /** Ids of the events that have resumed waits which the contact has left. An event resumes one wait of a contact's way. */
+  /** Ids of the events that ended the contact's earlier waits. An event ends at most one wait of a contact. */
   events: string[];
 }
 
@@ -169,14 +169,14 @@ type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> &
 } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
 
 /**
- * Identifies an enrollment by its id, or by campaign and contact as its run does. A contact that was removed and added
- * again has a new id.
+ * Identifies an enrollment by its id, or by campaign and contact as its workflow does. A contact that was removed and
+ * added again has a new id.
  */
 export type EnrollmentKey = string | { campaignId: string; contactId: string };
 
 /**
  * Locks an enrollment and then reads the input of the next decision. Returns undefined when it is deleted. Uses two
- * statements: in a single one, the other rows would be read before the wait for the lock.
+ * statements: a single statement would read the other rows before it waits for the lock.
  */
 export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot | undefined> {
   const byId = typeof key === 'string';

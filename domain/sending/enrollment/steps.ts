@@ -16,7 +16,7 @@ import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './s
 import { executeWait } from './wait.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Result of a step for a contact at that step. */
+/** Result of executing the contact's current step. */
 export type Verdict =
   /** The step is over. `at` is the end time, if earlier than now. */
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
@@ -35,7 +35,7 @@ export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 /** Interval (ms) at which a contact retries a step type that only newer builds know, during a roll-out. */
 const UNKNOWN_STEP_MS = MINUTE_MS;
 
-/** Executes the contact's current step as far as PostgreSQL alone can. */
+/** Executes the contact's current step as far as that needs only PostgreSQL. */
 export async function executeStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
     return { kind: 'hold', until: null, why: message('wait.step_blocked'), state: 'blocked' };
@@ -150,7 +150,7 @@ export function mailingRefusal(
   };
 }
 
-/** Parts of a snapshot that the allocator needs. The launcher has no other data. */
+/** Parts of a snapshot that the allocator needs. The launcher has only these parts. */
 interface Asking {
   enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
   contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
@@ -178,8 +178,8 @@ export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Ca
 }
 
 /**
- * Returns the winning variant, else one drawn by weight. The draw is always the same for the same contact and step.
- * Variants without a step belong to the first email.
+ * Returns the winning variant, else one drawn by weight. The same contact gets the same variant each time the step is
+ * reached. Variants without a step belong to the first email.
  */
 export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
   const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
@@ -219,7 +219,7 @@ async function executeAction(tx: Tx, snapshot: Snapshot, step: EngineStep, actio
       await removeContactTag(tx, contact.id, action.category_id);
       return { kind: 'passed', outcome: 'done' };
     case 'run_automation':
-      // The event starts one automation run per run of the step.
+      // The event starts one automation run for each time that a contact reaches the step.
       tx.emit('automation.requested', {
         automation_id: action.automation_id,
         cause: `step/${run!.id}`,
@@ -233,7 +233,7 @@ async function executeAction(tx: Tx, snapshot: Snapshot, step: EngineStep, actio
     case 'create_task':
     case 'create_deal':
     case 'move_deal_stage':
-      // A subscriber of the event makes the change, once per step run.
+      // A subscriber of the event changes the CRM, once per step run.
       tx.emit('step.crm_requested', {
         step_run_id: run!.id,
         campaign_id: campaign.id,

@@ -61,7 +61,7 @@ export interface Story {
   launched_at: Date | null;
   finished_at: Date | null;
   steps: StoryStep[];
-  /** The slot of the first email, reserved before the run starts. */
+  /** The slot of the first email, reserved before the workflow starts. */
   reserved: StorySend | null;
   hold: { since: Date; until: Date | null; reason: Message | null; source: string | null } | null;
   /** Current reason for the contact's wait. Null when the contact has finished or was not launched. */

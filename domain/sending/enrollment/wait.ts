@@ -15,7 +15,7 @@ type WaitVerdict =
 /** Opens the wait, or returns the outcome that PostgreSQL recorded first: the event or the timeout. */
 export async function executeWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<WaitVerdict> {
   const known = snapshot.wait;
-  // A wait that an edit cancelled is reopened when a later edit restores the step.
+  // An edit may have cancelled the wait. It is opened again when a later edit restores the step.
   const wait = known && known.state !== 'cancelled' ? known : await openWait(tx, snapshot, action);
   if (wait.state === 'open') await updateOpenWait(tx, wait, action);
   if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
@@ -33,8 +33,8 @@ function deadlineFrom(opened: Date, { timeout_minutes: minutes }: WaitForEvent):
 }
 
 /**
- * Opens a wait. The contact entered it when the step before began its work, and an event that has occurred since then
- * resumes it at once. An app may report an event before its call's step is over.
+ * Opens a wait. It covers events since the previous step began its work, so such an event ends the wait at once. For
+ * example, an app may report an event before the call of the app has ended.
  */
 async function openWait(tx: Tx, snapshot: Snapshot, action: WaitForEvent): Promise<EngineWait> {
   const { enrollment, run, before } = snapshot;
@@ -80,8 +80,8 @@ const OPEN_WAIT = `with begun as (
    returning id, state, event_id, (select data from product_events p where p.id = waits.event_id) as event_data`;
 
 /**
- * Updates an open wait to its step's current name and timeout. The wait may have been opened concurrently with an edit
- * that did not see it.
+ * Updates an open wait to its step's current event name and timeout. The wait may have been opened concurrently with an
+ * edit that did not see it.
  */
 async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): Promise<void> {
   const deadline = deadlineFrom(wait.opened_at, action);
@@ -91,7 +91,8 @@ async function updateOpenWait(tx: Tx, wait: EngineWait, action: WaitForEvent): P
 }
 
 /**
- * Ends a wait whose deadline has passed. Returns undefined if the event arrived first; `wait` then contains the event.
+ * Ends a wait at its deadline, with a timeout. Returns undefined if the event arrived first; `wait` then contains the
+ * event.
  */
 async function endInTime(tx: Tx, wait: EngineWait): Promise<WaitVerdict | undefined> {
   const [timedOut] = await tx.org.sql(

@@ -62,9 +62,9 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 }
 
 /**
- * Holds a lead until a date, or until it is resumed when `until` is null. A repetition changes nothing, because the
- * request contains the complete state. An existing hold keeps its start. Releases reserved slots. A person may also
- * hold a lead whose sequence a reply has ended, until a date on which it continues.
+ * Holds a lead until a date, or until it is resumed when `until` is null. A repeated request changes nothing, because
+ * it contains the complete state. An existing hold keeps its start. Releases reserved slots. A person may also hold a
+ * lead whose sequence a reply has ended, until a date on which it continues.
  * @throws AppError not_found; forbidden for an end before the current one, as in {@link resumeLead}
  * @throws AppError bad_request for a finished lead, or an end that is past or more than a year away
  */
@@ -144,7 +144,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
             hold_since: null,
             hold_until: null,
             hold_reason: null,
-            // Tells the launcher not to hold the lead for the other campaign again.
+            // The value keeps the launcher from holding the lead for the other campaign again.
             hold_source: lead.hold_source === 'other_campaign' ? 'other_campaign' : null,
             launch_after: new Date(0),
           });

@@ -8,7 +8,7 @@ import { findCampaign } from '../campaign/find.ts';
 import { shownWait } from '../enrollment/shown-wait.ts';
 import type { Message, MessageCode } from '../../../messages/index.ts';
 
-/** Reason shown for a lead whose first email has a slot but whose workflow has not started. */
+/** Message shown for a lead whose first email has a slot but whose workflow has not started. */
 const HAS_SLOT: MessageCode = 'wait.has_slot';
 
 export { LEAD_STATUSES } from '../../directory/contact-filters.ts';
@@ -67,7 +67,7 @@ export async function listLeads(
   if (isSeen) addTextSearch(where, filters.q);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
-    // Adds the condition on the indexed column `state`. A held lead is an unfinished lead with a hold.
+    // Filters by the indexed column `state`. A held lead is an unfinished lead with a hold.
     where.add(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );

@@ -62,7 +62,7 @@ export async function leaveCampaigns(
   const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
     and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;
   const bindings = { contacts: contactIds, campaigns: campaignIds };
-  // Locks all enrollments before rows that belong to them, as all writers do.
+  // Locks all enrollments before the rows that refer to them, as all writers do.
   await tx.org.sql(
     `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
     bindings,

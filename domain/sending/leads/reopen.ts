@@ -6,8 +6,8 @@ import { checkStart } from '../campaign/launch-checks.ts';
 import { activateCampaign } from '../control/status.ts';
 
 /**
- * Reopens a lead whose sequence was ended by a reply, in its locked campaign. The lead continues at its last step. An
- * email or a wait is resumed; any other step counts as skipped. A completed campaign starts again.
+ * Reopens a lead whose sequence was ended by a reply. The campaign is locked. The lead continues at its last step: an
+ * email or a wait is resumed, and any other step is skipped. A completed campaign starts again.
  * @throws AppError conflict when a completed campaign cannot start
  */
 export async function reopenLead(tx: Tx, campaign: CampaignRow, { id }: { id: string }): Promise<void> {

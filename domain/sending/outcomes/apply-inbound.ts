@@ -23,7 +23,7 @@ interface Received {
   message: InboundMessage;
   mailboxId: string;
   send: MatchedSend;
-  /** True for a bounce report without our Message-ID that was matched by the address only. */
+  /** True for a bounce report without our Message-ID, which was matched by the recipient's address only. */
   byAddress: boolean;
 }
 
@@ -90,9 +90,9 @@ export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
 }
 
 /**
- * Records a bounce for the recipient that the report names. A forwarding address is reported under its target, so a
- * report with our Message-ID counts for our only recipient, regardless of its address. Such a bounce is soft, and so is
- * one without our Message-ID, because anyone may forge a report and only hard bounces suppress.
+ * Records a bounce for the recipient that the report names. If an address forwards its mail, the report names the
+ * target. So a report with our Message-ID counts for our only recipient, whatever address it names. Such a bounce is
+ * soft, and so is one without our Message-ID: anyone may forge a report, and only hard bounces suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {
   const { send, byAddress, mailboxId } = received;

@@ -35,14 +35,14 @@ export function toStoredAnswer(reading: InboundClassification): StoredAnswer | n
 }
 
 /**
- * Returns the model's kind if it belongs to the intent. Otherwise keywords of the workspace decided the intent, which
- * is then the kind.
+ * Returns the kind that the model found if it belongs to the intent. Otherwise the workspace's keywords decided the
+ * intent, and the intent is the kind.
  */
 function kindOf(kind: ReplyKind, intent: ReplyIntent): ReplyKind {
   return INTENT_OF_KIND[kind] === intent ? kind : intent;
 }
 
-/** Counts of corrections as stored in rows. */
+/** Numbers of corrections by found kind and corrected kind, as stored in a row. */
 export type StoredCorrections = [read: ReplyKind, said: ReplyKind, count: number][];
 
 /** Returns the classifier's bias computed from stored corrections. */
@@ -98,7 +98,7 @@ export async function announceReading(
   if (kind === 'opt_out' && force === 'legal') await noteLegalThreat(tx, received.id);
 }
 
-/** Creates one email per message for each owner of the workspace. The sweep sends them. */
+/** Creates one email per message for each owner of the workspace. A periodic job sends them. */
 async function noteLegalThreat(tx: Tx, messageId: string): Promise<void> {
   await tx.org.sql(
     `insert into legal_threat_mails (message_id, user_id, organization_id, created_at)

@@ -4,7 +4,7 @@ export interface Sample {
   successes: number;
 }
 
-/** Probability of declaring a winner when there is no difference, over all repetitions of the test. */
+/** Probability of declaring a winner although the variants do not differ, over all repetitions of the test. */
 const ALPHA = 0.05;
 /** Difference of rates (share of emails) that the test detects fastest. Other differences are reported too. */
 const TYPICAL_DIFFERENCE = 0.05;

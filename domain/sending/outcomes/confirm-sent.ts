@@ -6,21 +6,21 @@ import { settleDirectSend } from '../control/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 import { message, type Message } from '../../../messages/index.ts';
 
-/** Reason for the log: a reply to the email, or a report about it, shows that it was sent. */
+/** Reason for the log: a reply or a report about the email shows that it was sent. */
 export const MESSAGE_REFERS = message('sent.message_refers');
 
 /**
  * Settles an email as sent. The email is uncertain, or waits for another attempt after a refusal or a lost answer. The
- * proof is a copy in the Sent folder, a message that refers to it, or a person's word. The email counts from the time
- * it was sent and is not attempted again. Later emails may reply to the email; if it was uncertain, only if no other
- * email has begun the conversation.
+ * proof is a copy in the Sent folder, a message that refers to it, or a person's word. Its sending time is stored, and
+ * it is not attempted again. Later emails may reply to it; if it was uncertain, only if no other email has begun the
+ * conversation.
  * @param because the proof, for the campaign's log
  * @returns false when the email does not exist or is in another state
  */
 export async function confirmSent(tx: Tx, sendId: string, because: Message): Promise<boolean> {
   const subject = await lockSubject(tx, sendId);
   const send = subject?.send;
-  // An email that was never attempted has no Message-ID.
+  // An email without a Message-ID was never attempted.
   if (!send || send.message_id === null || !['uncertain', 'reserved'].includes(send.state)) return false;
   const isOffered = send.state === 'reserved' && !send.again;
   // The planned second attempt has its own slot, which is released.

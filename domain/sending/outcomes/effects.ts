@@ -19,7 +19,7 @@ import { announcedReason } from '../../platform/coded-reason.ts';
  * (`reported`).
  */
 export interface Bounce {
-  /** True when the address does not exist or never works. False for a soft (temporary) bounce. */
+  /** True when the address does not exist or can never receive mail. False for a soft (temporary) bounce. */
   hard: boolean;
   /** Text of the server's or client's report, or the reason why the email counts as a bounce. */
   reason: Message;
@@ -76,15 +76,15 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can arrive before the server's answer to DATA. The attempt that holds the claim settles the state
-      // afterwards.
+      // A report can arrive before the server's answer to DATA. The attempt that has claimed the email then settles its
+      // state.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
       { id: send.id, now: tx.now },
     );
     if (subject.isDirect) {
-      // If the server refused the email at once, the email is already settled.
+      // A refusal by the server during the SMTP session has settled the email already.
       const settlement = { state: 'bounced', code: 'bounced', reason } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', payload);
@@ -162,7 +162,7 @@ export async function recordComplaint(tx: Tx, subject: Subject, complaint: Compl
 
 /**
  * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign. The address is
- * suppressed if `auto_suppress_on_unsubscribe` is on, and always after an opt-out by reply. A repetition changes
+ * suppressed if `auto_suppress_on_unsubscribe` is on, and always after an opt-out by reply. A repeated opt-out changes
  * nothing, unless the contact was subscribed again in between. An opt-out from a test run's email changes nothing.
  */
 export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
@@ -248,7 +248,7 @@ async function isRecorded(tx: Tx, sendId: string, what: 'bounce' | 'hard bounce'
 }
 
 interface Ending {
-  /** True to end all campaigns of the contact, not only this one. */
+  /** True to end all campaigns of the contact, false to end only this one. */
   everywhere: boolean;
   /** True if the contact's own workflow is the caller and needs no signal. */
   byRun: boolean;

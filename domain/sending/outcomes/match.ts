@@ -11,21 +11,21 @@ export interface MatchedSend {
   recipient: string;
   /** To, Cc and Bcc addresses of a direct send; the recipient of a campaign email. */
   recipients: string[];
-  /** The campaign email that a direct send's conversation is about. */
+  /** Id of the campaign email to which the conversation of a direct send belongs. */
   about_id: string | null;
   /** Message-ID of the first email in the conversation. */
   root: string | null;
   /** Subject with which the email was sent. */
   subject: string;
-  /** The contact's `timezone` field, as people enter it. */
+  /** Value of the contact's `timezone` field, as a person entered it. */
   timezone: string | null;
 }
 
 const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, d.about_send_id as about_id,
   coalesce(d.to_emails || d.cc_emails || d.bcc_emails, array[s.recipient]) as recipients, s.conversation -> 'messageIds' ->> 0 as root, s.subject, c.custom_fields ->> 'timezone' as timezone`;
-/** Time (ms) after an email in which a message from its contact counts as a reply. */
+/** Time (ms) after an email during which a message from its recipient is taken as a reply to it. */
 const ANSWERED_WITHIN_MS = 60 * DAY_MS;
-/** Time (ms) after an email in which a report without our Message-ID counts for its address. */
+/** Time (ms) after an email during which a report without our Message-ID is matched by the reported address. */
 const REPORTED_WITHIN_MS = 7 * DAY_MS;
 
 /**
@@ -51,7 +51,7 @@ export async function matchSend(org: OrgScope, threadIds: readonly string[]): Pr
 }
 
 /**
- * Returns the campaign email that a reply to a direct send counts for, or the direct send itself if there is none.
+ * Returns the campaign email for which a reply to a direct send is counted, or the direct send itself if there is none.
  */
 export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<MatchedSend> {
   if (send.about_id === null) return send;
@@ -112,7 +112,7 @@ async function matchByAddress(
 
 /**
  * Returns true if the workspace itself wrote the message: a campaign email delivered to one of our mailboxes, or a
- * colleague's message. A lead whose address is one of our mailboxes stays a lead.
+ * colleague's message. Mail from a lead whose address is one of our mailboxes is not own mail.
  */
 export async function isOwnMail(
   org: OrgScope,

@@ -17,7 +17,7 @@ export interface Writer {
   isRecipient: boolean;
 }
 
-/** Returns the author of a message, compared with the recipient of the email that it answers. */
+/** Returns the author of a message, and if the author is the recipient of the email that it answers. */
 export async function findWriter(
   tx: Tx,
   { contactId, email }: Subject,
@@ -62,7 +62,7 @@ export async function recordOptOutByMail(
   });
 }
 
-/** Returns a subject for a person other than the recipient, of whom only the address is known. */
+/** Returns a subject for an author who is not the recipient. Only the author's address is known. */
 export function otherThan({ isDirect, campaignId }: Subject, email: string): Subject {
   return { send: null, isDirect, campaignId, enrollmentId: null, contactId: null, email };
 }

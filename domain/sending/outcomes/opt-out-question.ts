@@ -2,15 +2,15 @@ import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { signalControl, signalLauncher } from '../control/signals.ts';
 
-/** A stored message that may be an opt-out. */
+/** A stored message whose author may want to opt out. */
 export interface AskingMessage {
   id: string;
   threadId: string;
 }
 
 /**
- * Asks a person whether the owners of these addresses want no further emails. Until the decision the workspace sends
- * them no email, except replies that a person writes in the same thread.
+ * Creates questions for a person: do the owners of these addresses want no further emails? Until the decision they get
+ * no email, except replies that a person writes in the same thread.
  */
 export async function askAboutOptOut(
   tx: Tx,

@@ -2,8 +2,8 @@ import { watchRates } from './spike.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Warns about campaigns with too many bounces or complaints, and pauses them. Rates are counted from the emails and not
- * from the events, so one check per campaign and batch is enough.
+ * Warns about campaigns with too many bounces or complaints, and pauses them. The rates come from the stored emails and
+ * not from the events, so one check per campaign and batch of events is enough.
  */
 export const pauseOnSpike = declareSubscriber({
   name: 'pause_on_spike',

@@ -52,8 +52,8 @@ export async function promoteWinners(tx: Tx, campaignId: string): Promise<void> 
 }
 
 /**
- * Returns the active variants grouped by step. Variants without a step belong to the first email. Emails from before
- * the last change of a variant do not count.
+ * Returns the active variants grouped by step. Variants without a step belong to the first email. Emails sent before
+ * the last change of their variant are not counted.
  */
 async function contenders(tx: Tx, campaignId: string, rule: WinningRule): Promise<Contender[][]> {
   const rows = await tx.org.sql<Contender>(

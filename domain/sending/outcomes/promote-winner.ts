@@ -2,8 +2,8 @@ import { promoteWinners } from './promote-variant.ts';
 import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
- * Chooses the winner of an A/B test after recipients have reacted. The winner is computed from the emails, so one
- * comparison per campaign and batch is enough, and the order of events does not matter.
+ * Chooses the winner of an A/B test after recipients have reacted. The winner is computed from the stored emails, so
+ * one comparison per campaign and batch of events is enough, and the order of events does not matter.
  */
 export const promoteWinner = declareSubscriber({
   name: 'promote_winner',

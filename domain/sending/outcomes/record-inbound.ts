@@ -33,14 +33,14 @@ export interface MessageLocation {
 const MAX_BODY = 64 * 1024;
 const MAX_LINE = 1000;
 const MAX_SAFE_HTML = 512 * 1024;
-/** Maximum length (characters) of a report's text that is searched for addresses of sent emails. */
+/** Number of characters of a report's text that are searched for addresses of sent emails. */
 const MAX_PROSE = 8000;
 const MAX_WRITTEN = 20;
 
 /**
  * Records one message of a mailbox and all its effects: thread, kind, intent, and the effects of a reply, bounce,
- * complaint or away message. Runs in one transaction that also advances the folder's position. A second call for the
- * same message does nothing, even under a new UIDVALIDITY.
+ * complaint or away message. The same transaction advances the folder's position. A second call for the same message
+ * does nothing, even under a new UIDVALIDITY.
  * @returns the kind, or null when the message was recorded before
  */
 export async function recordInbound(
@@ -71,8 +71,8 @@ export async function recordInbound(
     const place = { mailboxId: mailbox.id, receivedAt: location.receivedAt };
     const byId = await matchSend(tx.org, guess.threadIds);
     const named = byId ?? (await matchUnnamed(tx, message, guess, place));
-    // A report counts for the email that it names. A reply to a direct send counts for the campaign email that the
-    // conversation is about.
+    // A report is applied to the email that it names. A reply to a direct send is applied to the campaign email to
+    // which the conversation belongs.
     const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
     const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
     const own = await isOwnMail(tx.org, message, send?.recipient);
@@ -176,8 +176,8 @@ interface Inbound {
 }
 
 /**
- * Returns an id for a message without a Message-ID. Derived from its bytes, so that the message is recognized under
- * another UID.
+ * Returns an id for a message without a Message-ID. The id is derived from the message's bytes, so that the message is
+ * recognized under another UID.
  */
 function idFor(raw: Buffer): string {
   return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
@@ -219,7 +219,7 @@ async function matchUnnamed(
   const named = guess.recipients.flatMap(({ finalRecipient, originalRecipient }) =>
     [finalRecipient, originalRecipient ?? []].flat(),
   );
-  // Forwarding systems often name the original recipient only in the text.
+  // Forwarding systems often give the original recipient only in the report's text.
   const written = addressesIn(message.text.slice(0, MAX_PROSE), MAX_WRITTEN);
   return matchByReport(tx.org, { addresses: [...named, ...guess.returnedTo, ...written], ...place });
 }

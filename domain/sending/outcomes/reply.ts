@@ -71,7 +71,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     });
 }
 
-/** Counts a reply once for its email, and in the engagement record. `at` is the reply's time; defaults to now. */
+/** Counts a reply once, for its email, and in the engagement record. `at` is the reply's time; defaults to now. */
 export async function countReply(
   tx: Tx,
   subject: Subject,
@@ -88,7 +88,7 @@ export async function countReply(
 }
 
 /**
- * Ends the leads that a reply must end, and asks a person about a doubtful opt-out.
+ * Ends the leads that a reply must end, and creates a question for a person if the opt-out is doubtful.
  * @returns true if a person must decide
  */
 export async function followReply(

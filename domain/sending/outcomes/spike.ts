@@ -4,11 +4,13 @@ import { pauseCampaign } from '../control/status.ts';
 import { effectiveSettings } from '../campaign/outreach-settings.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Period (ms) of the rates: the emails sent or refused within it, with their bounces and complaints. */
+/**
+ * Period (ms) over which rates are computed, from the emails sent or refused in it and their bounces and complaints.
+ */
 const WINDOW_MS = 24 * 3600_000;
 /** Minimum number of emails in the period for a meaningful rate. */
 const MIN_EMAILS = 50;
-/** Minimum number of bounces or complaints, because a single one may be chance. */
+/** Minimum number of bounces or complaints for a warning or pause, because a single one may be chance. */
 const MIN_EVENTS = 2;
 /** Share (0 to 1) of the pause threshold from which warnings are sent. */
 const WARNING_SHARE = 0.5;
@@ -25,7 +27,8 @@ interface Rate {
 /**
  * Checks a campaign's bounce and complaint rates of the last 24 hours. Above the threshold, the campaign is paused if
  * `auto_pause_campaign_on_spike` is on. Warns from half of the threshold on, at most once per 24 hours and kind. Call
- * it after the bounces and complaints are committed, one call at a time per organization, so that none is missed.
+ * it after the bounces and complaints are committed, one call at a time per organization, so that each call sees all
+ * earlier ones.
  */
 export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
   const { bounce_pipeline: settings } = await effectiveSettings(tx.org, campaignId);

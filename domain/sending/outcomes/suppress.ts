@@ -13,11 +13,14 @@ interface SuppressEntry {
   metadata?: Record<string, unknown>;
 }
 
-/** Sources of entries that follow an act of the person. Removing such an entry does not subscribe the person again. */
+/**
+ * Sources of suppression entries that the person's own action created. Removing such an entry does not subscribe the
+ * person again.
+ */
 const OWN_ACTS: readonly SuppressionSource[] = ['unsubscribe', 'complaint'];
 
 /**
- * Adds one address to the suppression list and sets its contact to not subscribed. An entry that exists keeps its first
+ * Adds one address to the suppression list and sets its contact to not subscribed. An existing entry keeps its first
  * reason and source, and no longer expires. An expired entry is replaced.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
@@ -46,8 +49,8 @@ export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
 }
 
 /**
- * SET clause of `on conflict do update`: an entry that is in force at `:now` keeps these columns when it is added
- * again.
+ * SET clause of `on conflict do update`. An entry that has not expired at `:now` keeps these columns when its address
+ * is added again.
  */
 export const KEPT_WHERE_LISTED = ['reason', 'source', 'campaign_id', 'metadata']
   .map(

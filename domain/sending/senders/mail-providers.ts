@@ -6,7 +6,7 @@ import { message } from '../../../messages/index.ts';
 /** Providers whose mailboxes are connected by OAuth consent. */
 export type ConsentProvider = 'gmail' | 'outlook';
 
-/** A mail server with the address its provider publishes. */
+/** A mail server at the address that its provider publishes. */
 interface PublishedServer {
   host: string;
   port: number;
@@ -64,7 +64,7 @@ const PUBLISHED: Record<ConsentProvider, Published> = {
   },
 };
 
-/** Returns a provider if the installation has an OAuth client there. */
+/** Returns a provider for which the installation has an OAuth client, otherwise undefined. */
 export function configuredProvider(config: Config, name: ConsentProvider): MailProvider | undefined {
   const [clientId, clientSecret, endpoints] =
     name === 'gmail'

@@ -10,15 +10,16 @@ export interface SenderDns {
   spfTwice: boolean;
   /** True when the SPF record allows every server (`+all`). */
   spfOpen: boolean;
-  /** Those of the usual DKIM selectors that have a key. */
+  /** Usual DKIM selectors under which the domain publishes a key. */
   dkimSelectors: string[];
   /**
-   * Policy of the DMARC record (`none`, `quarantine`, `reject`). Falls back to the organizational domain's record.
+   * Policy of the domain's DMARC record (`none`, `quarantine`, `reject`), or of the organizational domain's record if
+   * the domain has none.
    */
   dmarcPolicy: string | null;
   /** True when the domain accepts mail: it has an MX record other than the null MX (RFC 7505). */
   takesMail: boolean;
-  /** Records for which no server answered. They count as missing in the other fields. */
+  /** Record types for which no DNS server answered. The other fields treat them as missing. */
   unanswered: ('SPF' | 'DKIM' | 'DMARC' | 'MX')[];
 }
 
@@ -83,7 +84,7 @@ export async function readSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain:
   };
 }
 
-/** Cache lifetime (ms) of a complete answer. `SILENT_MS` applies to an answer with missing records. */
+/** Cache lifetime (ms) of a complete DNS answer. `SILENT_MS` applies if a server did not answer. */
 const RECENT_MS = 60_000;
 const SILENT_MS = 10_000;
 /** Number of cached domains above which expired entries are removed. */
@@ -108,8 +109,8 @@ export function cachedSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain: str
 }
 
 /**
- * Returns the cached records of a domain, or those that `read` looks up. Concurrent callers share one query. A complete
- * answer is cached for a minute, an incomplete one for ten seconds.
+ * Returns the cached records of a domain, or calls `read` to look them up. Concurrent callers share one query. A
+ * complete answer is cached for a minute, an incomplete one for ten seconds.
  */
 export function recentSenderDns(
   dns: Pick<DnsRecords, 'txt' | 'mx'>,

@@ -11,12 +11,12 @@ export class SheetError extends Error {
 }
 
 const MAX_ENTRIES = 5_000;
-/** Maximum unpacked bytes of a part that is read piece by piece. */
+/** Maximum unpacked size (bytes) of a part of an archive that is read piece by piece. */
 const MAX_STREAMED = 512 * 1024 * 1024;
-/** Maximum unpacked bytes of a part whose content stays in memory. */
+/** Maximum unpacked size (bytes) of a part of an archive whose content is kept in memory. */
 const MAX_KEPT = 96 * 1024 * 1024;
 
-/** The parts of an office document, which is a ZIP archive of XML files. */
+/** Reads the parts of an office document, which is a ZIP archive of XML files. */
 export class Archive {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -57,7 +57,7 @@ export class Archive {
   }
 
   /**
-   * Parses a whole part and returns the reader, which keeps the result. A missing part counts as empty.
+   * Parses a whole part and returns the reader, which keeps the result. A missing part is treated as empty.
    * @throws SheetError
    */
   async read<Reader extends MarkupReader>(name: string, reader: Reader): Promise<Reader> {
@@ -76,7 +76,7 @@ export class Archive {
   ): AsyncGenerator<Reader> {
     const entry = this.#entries.get(name);
     if (!entry) return;
-    // The size stated in an archive may be wrong: yauzl stops a part that becomes larger than stated.
+    // Checks the stated size. It cannot be too small, because yauzl stops when a part becomes larger than stated.
     if (entry.uncompressedSize > maxBytes) throw new SheetError('too_large');
     const decoder = new TextDecoder();
     try {

@@ -22,7 +22,7 @@ const BUILT_IN: Readonly<Record<number, string>> = {
 const DATES = new Set([14, 15, 16, 17, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 57, 58]);
 const TIMES = new Set([18, 19, 20, 21, 32, 33, 45, 46, 47, 55, 56]);
 const DAY_MS = 86_400_000;
-/** Days between the starts of Excel's two calendars. */
+/** Number of days between the starts of Excel's two calendars, 1900 and 1904. */
 const CALENDARS_APART = 1_462;
 const MAX_KEPT = 64;
 
@@ -35,8 +35,8 @@ export interface NumberFormat {
 const kinds = new Map<string, 'date' | 'time' | 'both' | 'number'>();
 
 /**
- * Formats a number of a cell as people see it, but with all digits. A date format gives a date, and a long number is
- * not written as a power of ten. Dates in the country's own format become 2026-11-28.
+ * Formats the number of a cell as Excel shows it, but with all digits. A number with a date format becomes a date, and
+ * a long number is not written as a power of ten. Dates in the country's own format become 2026-11-28.
  */
 export function numberText(written: string, { id, pattern }: NumberFormat, { is1904 }: { is1904: boolean }): string {
   const value = Number(written);
@@ -47,7 +47,7 @@ export function numberText(written: string, { id, pattern }: NumberFormat, { is1
   const shape = pattern ?? BUILT_IN[id];
   if (shape === undefined || /^(?:general|@)$/i.test(shape)) return plainNumber(written, value);
   const kind = kindOf(shape);
-  // A format with a month or weekday in words depends on the viewer's language, so the date is written as numbers.
+  // Writes such a date in numbers, because the words for months and weekdays depend on the viewer's language.
   if (kind !== 'number' && /mmm|ddd|aaa|\[\$|ggg|e+\/|年/i.test(shape)) return dateText(value, is1904, kind);
   try {
     const shown = format(shape, kind !== 'number' && is1904 ? value + CALENDARS_APART : value);

@@ -5,7 +5,7 @@ import type { SheetRow, Workbook } from './book.ts';
 const CONTENT = 'content.xml';
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
-/** Maximum repetitions of a row with content. A sheet with more is no list. */
+/** Maximum number of repetitions of a row with content. A sheet with more repetitions is not a list of contacts. */
 const MAX_REPEATS = 1_000;
 
 /** Opens an ODS workbook, whose sheets are all in one part. */
@@ -51,7 +51,7 @@ class Table extends MarkupReader {
   #row = 0;
   #rowRepeats = 1;
   #cells: string[] = [];
-  /** Number of blank cells that count only if a filled cell follows. */
+  /** Number of blank cells read since the last filled one. They are added only if a filled cell follows. */
   #blanks = 0;
   #cell: Attributes = {};
   #written = '';
@@ -118,11 +118,11 @@ class Table extends MarkupReader {
 
   #cellText(): string {
     const type = attribute(this.#cell, 'value-type');
-    // Files written by Excel mark an error by a special value type. Its text, such as #N/A, must not appear in an
-    // email.
+    // Files written by Excel mark an error by this value type. The text of an error, such as #N/A, must not appear in
+    // an email.
     if (this.#cell['calcext:value-type'] === 'error') return '';
     const value = attribute(this.#cell, 'value');
-    // A long number is shown as a power of ten, which has lost digits.
+    // Uses the stored value of a number that is shown as a power of ten, because digits are missing in the shown text.
     if (type === 'float' && value !== undefined && /\de[+-]?\d/i.test(this.#written)) return wholeNumber(value);
     return this.#written || (type === 'boolean' ? (attribute(this.#cell, 'boolean-value') ?? '').toUpperCase() : '');
   }

@@ -20,7 +20,7 @@ export interface SheetFile {
 
 /** Number of rows of a sheet in which an address is searched. */
 const SAMPLED_ROWS = 50;
-/** Maximum bytes of the CSV file. A small archive can contain any number of them. */
+/** Maximum size (bytes) of the CSV file, because a small archive can contain a very large sheet. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Returns the kind of document in a ZIP archive: a workbook, or another kind. */
@@ -75,7 +75,7 @@ export async function writeSheet(
   return { format, path, sheet, sheets: visible, sizeBytes };
 }
 
-/** Replaces single surrogates, which an escape sequence can contain and which are no valid text. */
+/** Replaces unpaired surrogates, which escape sequences can contain and PostgreSQL cannot store. */
 function storable(cell: string): string {
   return cell.replace(/\p{Surrogate}/gu, '\ufffd').replace(/\r\n?/g, '\n');
 }

@@ -12,7 +12,7 @@ export interface Crm {
   name: string;
   /** Creates a record with this email if there is none. @returns its id */
   createContact(call: ProviderCall, email: string, fields: Fields): Promise<string>;
-  /** Set if {@link Crm.createContact} changes an existing record with the email, in the same request. */
+  /** True if {@link Crm.createContact} updates a record that already has the email, in the same request. */
   upserts?: true;
   /** Returns the id of the record with this email, if there is one. */
   findContact(call: ProviderCall, email: string): Promise<string | undefined>;
@@ -20,7 +20,7 @@ export interface Crm {
   hasContact(call: ProviderCall, id: string): Promise<boolean>;
   /** Replaces one address of a record; its other addresses stay. @returns false if the record was deleted */
   changeEmail(call: ProviderCall, id: string, emails: { from: string; to: string }): Promise<boolean>;
-  /** Returns the fields to write to an existing record; defaults to all fields. */
+  /** Returns those of the given fields that may be written to an existing record. If absent, all are written. */
   changeable?(fields: Fields): Fields;
   updateContact(call: ProviderCall, id: string, fields: Fields): Promise<void>;
   addNote(call: ProviderCall, contactId: string, note: { text: string; at: Date }): Promise<void>;
@@ -120,7 +120,7 @@ export function crmActions(crm: Crm, dealFields: z.core.$ZodLooseShape = {}): Re
   };
 }
 
-/** The person whom a record at the CRM describes. */
+/** A person and the person's record at the CRM. */
 interface RecordedPerson {
   email: string;
   record: ContactRecord;
@@ -147,8 +147,8 @@ export async function writeContact(
 }
 
 /**
- * Returns the CRM record of a person, if there is one. A record with an earlier address gets the current one, unless
- * another record already has it: that record then belongs to the person.
+ * Returns the CRM record of a person, if there is one. If the known record has an earlier address, its address is
+ * changed to the current one. If another record already has the current address, that record is returned.
  */
 async function openRecord(crm: Crm, call: ProviderCall, person: RecordedPerson): Promise<string | undefined> {
   const { email, record } = person;
@@ -192,7 +192,7 @@ export function nameOf(first: string | undefined, last: string | undefined): str
   return [first, last].filter(Boolean).join(' ');
 }
 
-/** Removes the name parts unless both are known: a single part must not replace the whole name at the CRM. */
+/** Removes first and last name unless both are known, because one part must not replace the whole name at the CRM. */
 export function wholeName(fields: Fields): Fields {
   const { first_name: first, last_name: last, ...rest } = fields;
   return first !== undefined && last !== undefined ? fields : rest;

@@ -60,7 +60,7 @@ export interface Provider {
    * to query.
    */
   check?(call: ProviderCall): Promise<void>;
-  /** Actions by verb, the part of an action's name after the dot: `notify` of `slack.notify`. */
+  /** Actions by the part of their name after the dot: `notify` for `slack.notify`. */
   actions: Readonly<Record<string, ProviderAction>>;
   /** Settings for pushing contacts to this provider. Absent if it accepts none. */
   push?: ProviderPush;
@@ -71,7 +71,7 @@ export interface Provider {
 /** Names of the settings with the installation's OAuth clients, in lib/config/provider-settings.ts. */
 type ClientSetting = `${'HUBSPOT' | 'SALESFORCE' | 'PIPEDRIVE' | 'SLACK' | 'GOOGLE_SHEETS'}_CLIENT_${'ID' | 'SECRET'}`;
 
-/** Settings to connect an account by OAuth consent (RFC 6749, authorization code). */
+/** Settings to connect an account by OAuth consent, with an authorization code (RFC 6749, section 4.1). */
 export interface ProviderOAuth {
   authorizeUrl: string;
   tokenUrl: string;
@@ -83,7 +83,7 @@ export interface ProviderOAuth {
   /** True if the provider offers PKCE with S256 (RFC 7636). */
   pkce: boolean;
   scopes: readonly string[];
-  /** Separator between scopes in the authorization request. Defaults to a space. */
+  /** Separator of the scopes in the authorization request. Defaults to a space. */
   scopeSeparator?: string;
   /** Further parameters of the authorization request, such as `access_type`. */
   parameters?: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ export interface ProviderOAuth {
    * it. The account's tokens are sent to no other host.
    */
   accountBase?: { field: string; domains: readonly string[] };
-  /** Returns the granted scopes if they are not in the answer's `scope`, separated by spaces or commas. */
+  /** Returns the granted scopes. Absent if the response has them in `scope`, separated by spaces or commas. */
   scopesIn?(tokens: TokenFields): readonly string[];
   /** Reads the account that the tokens belong to. `tokens` is the whole answer of the token endpoint. */
   readAccount(call: ProviderCall, tokens: TokenFields): Promise<ProviderAccount>;
@@ -104,7 +104,7 @@ export interface ProviderOAuth {
   revoke?(call: ProviderCall, refreshToken: string): Promise<void>;
 }
 
-/** JSON object answered by a token endpoint. */
+/** JSON object in the response of a token endpoint. */
 export type TokenFields = Readonly<Record<string, unknown>>;
 
 /** Settings to connect an account by pasted credentials: a key, or the URL of a webhook. */
@@ -114,7 +114,7 @@ export interface ProviderCredentials {
    */
   schema: z.ZodType<Record<string, unknown>>;
   secretFields: readonly string[];
-  /** Returns the headers that authorize a call. Not set for a webhook, whose URL is the secret. */
+  /** Returns the headers that authorize a call. Absent for a webhook, whose URL itself is the secret. */
   authorize?(config: Readonly<Record<string, unknown>>): Readonly<Record<string, string>>;
   /**
    * Makes a live call with the pasted credentials before they are stored. A webhook that cannot be tested without
@@ -136,9 +136,9 @@ export interface ProviderAccount {
 export interface ProviderAction {
   /** Description of the action, one line. */
   summary: string;
-  /** Strict schema, with defaults, of the `config` of a subscription or node. */
+  /** Strict schema, with defaults, of the `config` that a subscription or an automation node contains. */
   config: z.ZodType<Record<string, unknown>>;
-  /** True for actions that only announce an event. POST /integrations/connections/:id/test fires them. */
+  /** True for actions that only send a notice about an event. POST /integrations/connections/:id/test performs them. */
   isNotice?: boolean;
   /** With `required`, a delivery without a contact is refused. */
   contact?: 'required';
@@ -152,9 +152,9 @@ export interface ProviderAction {
 
 /** Input of one execution of an action. */
 export interface ActionInput {
-  /** Config that fits the action's schema. */
+  /** Config of the action, valid by the action's schema. */
   config: Readonly<Record<string, unknown>>;
-  /** Equal on every retry of the action. */
+  /** Id that is equal on every retry of the action. */
   deliveryId: string;
   /**
    * The trigger that caused the action, such as `email.replied`. Null if an automation or a campaign step requested it.
@@ -168,7 +168,7 @@ export interface ActionInput {
    * The contact's record at the provider, as last written. An action that finds or creates a record stores its id here.
    */
   record: ContactRecord;
-  /** The contact's fields under the provider's names, by the connection's field mappings. */
+  /** The contact's fields, with the provider's field names according to the connection's mappings. */
   fields: Readonly<Record<string, string>>;
   /** True for the synthetic event of a test. */
   isTest: boolean;
@@ -198,13 +198,13 @@ interface ProviderPush {
   /** The provider's name for the resulting record, such as `contact` or `Lead`. */
   object: string;
   /**
-   * Default mappings, from contact fields to the provider's names, for a connection without its own. `email` is sent
-   * separately.
+   * Default mappings from contact fields to the provider's fields, for a connection without own mappings. `email` is
+   * sent separately.
    */
   defaults: readonly { from: string; to: string }[];
   /**
-   * Writes a contact to its record, or creates one, and stores the id in `person.record`, so that a repetition creates
-   * no second record.
+   * Writes a contact to its record, or creates one, and stores the id in `person.record`, so that a repeated call
+   * creates no second record.
    * @param fields fields with the provider's names
    */
   writeContact(
@@ -273,8 +273,8 @@ export interface ProviderCall {
 export interface ProviderRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Path below the base of the API, with its leading slash. May also be a whole https URL, which gets credentials only
-   * if it has the API's origin.
+   * Path below the API's base URL, with a leading slash, or a whole https URL. Credentials are sent only to the API's
+   * own origin.
    */
   path: string;
   query?: Readonly<Record<string, string | number | undefined>>;
@@ -285,7 +285,9 @@ export interface ProviderRequest {
   headers?: Readonly<Record<string, string>>;
   /** True to sign the body with the connection's webhook secret, as docs/guides/webhooks.md describes. */
   signed?: boolean;
-  /** Statuses from 300 to 499 that are returned instead of thrown, such as 404 of a look-up. */
+  /**
+   * Statuses from 300 to 499 for which the answer is returned and no error thrown, such as 404 for a missing record.
+   */
   expect?: readonly number[];
 }
 

@@ -15,8 +15,8 @@ interface WebhookTarget {
 }
 
 /**
- * Common part of the declarations of tools that receive a webhook. Their credential is the webhook's URL, and their
- * action sends the event.
+ * Returns the common part of the declarations of tools that receive a webhook. Their credential is the webhook's URL,
+ * and their action sends the event.
  */
 export function webhookProvider(target: WebhookTarget): Pick<Provider, 'authMethod' | 'credentials' | 'actions'> {
   const config = z.strictObject({ webhook_url: webhookUrl(target) });

@@ -14,8 +14,8 @@ const config = z.strictObject({
 });
 
 /**
- * Maximum age (ms) of a webhook, by the time in its signed body. Cal.com retries for some minutes with the same body
- * and time, so the limit is long. Processing a webhook again changes nothing.
+ * Maximum age (ms) of a webhook, computed from the time in its signed body. The limit is long, because Cal.com retries
+ * for some minutes with the same body and time. Processing a webhook again changes nothing.
  */
 const MAX_AGE_MS = HOUR_MS;
 
@@ -75,7 +75,7 @@ function verify({ headers, rawBody, secret, now }: InboundRequest): boolean {
   return Math.abs(now.getTime() - sent) <= MAX_AGE_MS;
 }
 
-/** Returns the time from a body with a valid signature; an empty string if there is none. */
+/** Returns the time in a body whose signature is valid; an empty string if there is none. */
 function sentAtOf(rawBody: Buffer): string {
   try {
     const read = z.object({ createdAt: z.string() }).safeParse(JSON.parse(rawBody.toString('utf8')));
@@ -126,8 +126,8 @@ function bookerOf({ attendees, responses }: Booking): z.output<typeof person> | 
 }
 
 /**
- * Parses a booking event. A reschedule creates a new booking with the id of the old one, so the cancellation of the old
- * one is ignored.
+ * Parses a booking event. A reschedule creates a new booking that contains the id of the old one, so the cancellation
+ * of the old one is ignored.
  */
 function readBooking(body: unknown): MeetingReport | undefined {
   const event = z.object({ triggerEvent: z.string() }).safeParse(body);
@@ -138,7 +138,7 @@ function readBooking(body: unknown): MeetingReport | undefined {
   const { triggerEvent, createdAt, payload } = read.data;
   if (payload.rescheduledToUid) return undefined;
   const booker = bookerOf(payload);
-  // A rescheduled seat may have no separate uid.
+  // A rescheduled seat of a group booking may have no uid of its own.
   const uid = payload.uid || payload.rescheduleUid;
   if (!booker || !uid) throw unreadableBooking('Cal.com', [booker ? 'payload.uid' : 'payload.attendees']);
   const replaces = triggerEvent === 'BOOKING_RESCHEDULED' ? (payload.rescheduleUid ?? undefined) : undefined;

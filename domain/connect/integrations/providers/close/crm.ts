@@ -39,7 +39,7 @@ export const closeCrm: Crm = {
     const found = z
       .object({ data: z.array(contact.extend({ emails: z.array(z.object({ email: z.string() })).nullish() })) })
       .parse(json)
-      // The search of Close matches words, so the whole address is compared here.
+      // Compares the whole address, because the search of Close matches single words.
       .data.filter(({ emails }) => emails?.some((one) => one.email.toLowerCase() === email.toLowerCase()))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))[0];
     return found && `${found.lead_id}/${found.id}`;
@@ -83,7 +83,7 @@ export const closeCrm: Crm = {
   },
 };
 
-/** Reads the fields of Close's contacts: built-in ones, and custom ones as `custom.cf_…`. */
+/** Reads the contact fields at Close: built-in ones, and custom ones named `custom.cf_…`. */
 export async function readCloseFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
     data: z.array(z.object({ id: z.string(), type: z.string(), choices: z.array(z.string()).nullish() })),

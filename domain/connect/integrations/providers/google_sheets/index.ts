@@ -55,7 +55,7 @@ export const googleSheets: Provider = {
     revokeUrl: 'https://oauth2.googleapis.com/revoke',
     pkce: true,
     scopes: ['openid', 'email', 'https://www.googleapis.com/auth/spreadsheets'],
-    // Without these parameters Google returns a refresh token only at the first consent, or never.
+    // Google returns a refresh token for each consent only with these parameters.
     parameters: { access_type: 'offline', prompt: 'consent' },
     clientSettings: ['GOOGLE_SHEETS_CLIENT_ID', 'GOOGLE_SHEETS_CLIENT_SECRET'],
     // The token came from Google's own endpoint, so its signature is not verified.

@@ -1,7 +1,7 @@
 import type { Provider } from '../provider.ts';
 import { webhookProvider } from '../webhook.ts';
 
-/** Make, connected by a scenario's custom webhook. */
+/** The provider Make, connected by the custom webhook of a scenario. */
 export const make: Provider = {
   id: 'make',
   name: 'Make',

@@ -91,7 +91,7 @@ export const pipedriveCrm: Crm = {
   },
 };
 
-/** Reads the fields of Pipedrive's persons: built-in ones, and the account's custom ones, whose names are hashes. */
+/** Reads the fields of Pipedrive's persons: built-in ones, and the account's custom ones, whose keys are hashes. */
 export async function readPipedriveFields(call: ProviderCall): Promise<ExternalField[]> {
   const page = z.object({
     data: z.array(z.object({ key: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) })),

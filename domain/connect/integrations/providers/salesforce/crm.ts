@@ -13,16 +13,16 @@ import type { Crm, Fields } from '../crm.ts';
 
 const API = '/services/data/v62.0';
 /**
- * Wait (ms) at the request limit. Salesforce counts the requests of a rolling day and does not say when more are
- * allowed.
+ * Wait (ms) after the request limit was reached. Salesforce counts the requests of the last 24 hours and does not
+ * report when more are allowed.
  */
 const OVER_LIMIT_WAIT_MS = 15 * MINUTE_MS;
 
 /** CRM operations of Salesforce, with its contacts, completed tasks and opportunities. */
 export const salesforceCrm: Crm = {
   name: 'Salesforce',
-  // Does not use the upsert on Email, which answers 300 if several contacts have the address, and 404 for some endings
-  // of addresses.
+  // Does not use Salesforce's upsert by Email. It answers 300 if several contacts have the address, and 404 for some
+  // endings of addresses.
   async createContact(call, email, fields) {
     // Salesforce requires a last name.
     return create(call, 'Contact', { ...fields, LastName: fields.LastName ?? email, Email: email });
@@ -95,7 +95,7 @@ export async function readSalesforceFields(call: ProviderCall): Promise<External
     name,
     type,
     readOnly: !createable || !updateable,
-    // Unrestricted picklists accept any value.
+    // Only restricted picklists have a closed list of values.
     ...(restrictedPicklist ? { options: picklistValues.map(({ value }) => value) } : {}),
   }));
 }
@@ -105,7 +105,7 @@ async function create(call: ProviderCall, object: string, fields: Fields | objec
   return z.object({ id: z.string() }).parse(json).id;
 }
 
-/** Sends a request. Salesforce reports its exhausted request limit with 403. */
+/** Sends a request. Converts a 403 for an exhausted request limit to RateLimited. */
 async function ask(call: ProviderCall, request: ProviderRequest): Promise<ProviderAnswer> {
   const answer = await call.request({ ...request, expect: [403, ...(request.expect ?? [])] });
   if (answer.status !== 403) return answer;
