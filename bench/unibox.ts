@@ -1,4 +1,5 @@
 import { listSent, type SentFilters } from '../domain/inbox/threads/sent.ts';
+import { listWritten } from '../domain/inbox/threads/written.ts';
 import { listThreads, type ThreadFilters } from '../domain/inbox/threads/threads.ts';
 import { systemCtx, type Ctx } from '../domain/platform/kernel/context.ts';
 import { readOverview } from '../domain/inbox/threads/overview.ts';
@@ -28,6 +29,7 @@ export async function run({ assembly, quick, log }: BenchContext): Promise<Bench
   const messages = quick ? 20_000 : 1_000_000;
   const filled = await fillInbox(assembly.deps, messages, log);
   await fillSent(assembly.deps, filled, messages, log);
+  await fillCampaignEmails(assembly.deps, filled, messages, log);
   return measureInbox(assembly.deps, filled, messages, quick ? 5 : 20, log);
 }
 
@@ -50,6 +52,10 @@ async function measureInbox(
   await measure('list: page after page', pages(ctx));
   for (const [what, filters] of Object.entries(sentMail(messages, filled)))
     await measure(`sent: ${what}`, (round) => listSent(ctx, { limit: PAGE }, filters(round)));
+  for (const [what, filters] of Object.entries(folderOfSent(filled)))
+    await measure(`folder of sent emails: ${what}`, (round) =>
+      listWritten(ctx, { limit: PAGE }, { ...filters(round), folder: 'sent' }),
+    );
   await measure('count: messages not seen', () => countUnseen(ctx));
   await measure('count: overview', () => readOverview(ctx));
   const target = (series: string, what: string) => ({
@@ -60,7 +66,12 @@ async function measureInbox(
   });
   return {
     figures,
-    targets: [target('search', 'searches'), target('list', 'lists'), target('sent', 'sent mail')],
+    targets: [
+      target('search', 'searches'),
+      target('list', 'lists'),
+      target('sent', 'sent mail'),
+      target('folder', 'the folder of sent emails'),
+    ],
     raw,
   };
 }
@@ -143,6 +154,20 @@ function sentMail(messages: number, { mailboxIds }: Filled): Record<string, (rou
     'part of a rare recipient': (round) => ({ to: `q${12_340 + round}@` }),
     'part of a subject': (round) => ({ subject: `w${600 + round} ` }),
     'a word that does not occur': (round) => ({ q: `nothing${round}` }),
+  };
+}
+
+function folderOfSent({
+  mailboxIds,
+  frequentLabel,
+  rareLabel,
+}: Filled): Record<string, (round: number) => ThreadFilters> {
+  return {
+    newest: () => ({}),
+    'of one mailbox': (round) => ({ mailboxIds: [mailboxIds[round % mailboxIds.length]!] }),
+    'until a day of long ago': () => ({ until: '2025-02-01' }),
+    'a frequent category': () => ({ categoryIds: [frequentLabel] }),
+    'a rare category': () => ({ categoryIds: [rareLabel] }),
   };
 }
 
@@ -267,4 +292,37 @@ async function fillSent(
     await trx.raw(rows[0]!.indexdef);
   });
   await db.raw('vacuum analyze direct_sends, sent_words');
+}
+
+/**
+ * Adds the same number of campaign emails, an email and a follow-up in each conversation of the inbox, and the times of
+ * emails that people wrote. One of 500 is uncertain.
+ */
+async function fillCampaignEmails(
+  { db }: TestDeps,
+  { organizationId, mailboxIds }: Filled,
+  emails: number,
+  log: (line: string) => void,
+): Promise<void> {
+  log(`writing ${emails} campaign emails`);
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    await trx.raw(
+      `insert into sends (id, organization_id, enrollment_id, step_id, mailbox_id, state, recipient, message_id, conversation, slot_at, slot_day, claimed_at, sent_at, created_at, updated_at)
+       select cast(lpad(to_hex(1700000000000 + i), 12, '0') || '7000c' || lpad(to_hex(i), 15, '0') as uuid), :org,
+         cast(lpad(to_hex(1700000000000 + i / 2), 12, '0') || '7000d' || lpad(to_hex(i / 2), 15, '0') as uuid), gen_random_uuid(),
+         (cast(:mailboxes as uuid[]))[1 + (i / 2) % ${MAILBOXES}], case when i % 500 = 0 then 'uncertain' else 'sent' end, 'p' || i || '@else.test',
+         case when i % 2 = 0 then '<t' || i / 2 || '@bench>' else '<f' || i / 2 || '@bench>' end,
+         jsonb_build_object('messageIds', jsonb_build_array('<t' || i / 2 || '@bench>')), at, cast(at as date), at, case when i % 500 <> 0 then at end, at, at
+       from (select i, now() - (cast(:emails as int) - i) * interval '1 minute' as at from generate_series(0, cast(:emails as int) - 1) i) e`,
+      { org: organizationId, mailboxes: mailboxIds, emails },
+    );
+    await trx.raw(
+      `insert into sends (id, organization_id, mailbox_id, state, recipient, message_id, subject, slot_at, slot_day, claimed_at, sent_at, created_at, updated_at)
+       select id, organization_id, mailbox_id, 'sent', to_emails[1], message_id, subject, at, cast(at as date), at, at, at, at
+       from (select *, now() - random() * interval '2 years' as at from direct_sends where organization_id = :org) d`,
+      { org: organizationId },
+    );
+  });
+  await db.raw('vacuum analyze sends');
 }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { verifyDueAddresses } from '../../domain/audience/verification/verify-due.ts';
 import { advanceDirectSend } from '../../domain/inbox/direct-sends/advance.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { newId } from '../../lib/ids.ts';
@@ -6,7 +7,7 @@ import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
 import { createSmtpSender, TEST_HOST } from '../../lib/smtp/index.ts';
 import { createMailbox } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { assertStatus, call, createWorld, type World } from '../../test/harness/world.ts';
+import { assertStatus, call, createWorld, noRecords, type World } from '../../test/harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -106,4 +107,21 @@ test('a test workspace buys nothing and asks no provider for consent', async (t)
   t.deepEqual([quote.status, quote.body.code], [403, 'forbidden']);
   const consent = await as('POST', '/v1/emails/onboarding/oauth/cli-start', { provider: 'gmail' });
   t.is(consent.body.code, 'forbidden');
+});
+
+test('addresses of a test workspace get their verdict at once, and no server is asked', async (t) => {
+  const { organizationId, as } = await given();
+  const { db } = world.deps;
+  const [contact] = (await as('POST', '/v1/contacts', [{ email: 'lea@else.test' }])).body;
+  const asked = await as('POST', '/v1/contacts/verification', { action: 'verify', contacts: [contact.id] });
+  t.like(asked.body, { changed: 1, queued: true });
+  t.deepEqual(await db('contact_verifications').where({ organization_id: organizationId }), []);
+  t.like((await as('GET', `/v1/contacts/${contact.id}`)).body, {
+    verification_status: 'unknown',
+    verification_reason: 'test_workspace',
+  });
+  await verifyDueAddresses({ ...world.deps, dns: { ...noRecords, mx: () => t.fail('no server is asked') as never } });
+  t.like((await as('GET', `/v1/contacts/bulk-edits/${asked.body.id}`)).body, { pending: 0 });
+  const [event] = await db('domain_events').where({ organization_id: organizationId, type: 'contact.updated' });
+  t.like(event, { data: { metadata: { bulk: true, count: 1 } } });
 });

@@ -114,6 +114,43 @@ test('an answer of a person is the latest email of its conversation; drafts and 
   t.like(overview.folders[2], { folder: 'drafts', total: 2, unread: 0 });
 });
 
+test('sent conversations of a category, and snoozed ones, are listed by their latest email', async (t) => {
+  const { get, mailed, receive, tenant, mailboxId } = await openCampaignInbox(world);
+  const { db } = world.deps;
+  const token = tenant.sessionToken;
+  const lea = await mailed('lea@lead.test');
+  clock.advance(60_000);
+  const max = await mailed('max@lead.test');
+  const category = await call(world, 'POST', '/v1/categories', { token, body: { title: 'Warm' } });
+  const list = (query: string) => get(`?folder=sent&${query}`);
+  const labelled = `category_ids=${category.body.id}`;
+  t.deepEqual(idsOf(await list(labelled)), []);
+  const threads = [];
+  for (const { sendId, original } of [lea, max]) {
+    await receive(replyTo(original, 'Words'));
+    const { message_id: thread } = (await db('sends').where({ id: sendId }).first('message_id'))!;
+    threads.push(thread);
+    const body = { thread_id: thread, category_ids: [category.body.id] };
+    assertStatus(t, await call(world, 'PUT', '/v1/unibox/thread/labels', { token, body }), 200);
+  }
+  t.deepEqual(idsOf(await list(labelled)), [max.sendId, lea.sendId]);
+  const page = await list(`${labelled}&limit=1`);
+  t.deepEqual(idsOf(page), [max.sendId]);
+  const next = `${labelled}&limit=1&cursor=${encodeURIComponent(page.body.pagination.next_cursor)}`;
+  t.deepEqual(idsOf(await list(next)), [lea.sendId]);
+  t.deepEqual(idsOf(await list(`${labelled}&email_id=${mailboxId}`)), [max.sendId, lea.sendId]);
+  t.deepEqual(idsOf(await list(`${labelled}&until=2001-01-01`)), []);
+
+  const snooze = { thread_id: threads[0], snoozed_until: new Date(clock.now().getTime() + 3_600_000).toISOString() };
+  assertStatus(t, await call(world, 'POST', '/v1/unibox/snooze', { token, body: snooze }), 200);
+  t.deepEqual(idsOf(await list('snoozed=true')), [lea.sendId]);
+  t.deepEqual(idsOf(await list(labelled)), [max.sendId]);
+
+  // An email whose lead was deleted.
+  await db('sends').where({ id: max.sendId }).update({ enrollment_id: null, step_id: null });
+  t.deepEqual(idsOf(await list(labelled)), [max.sendId]);
+});
+
 test('a folder is marked as seen; the overview counts by the tags of mailboxes', async (t) => {
   const { get, mailed, receive, tenant, mailboxId } = await openCampaignInbox(world);
   const { db } = world.deps;

@@ -16,6 +16,7 @@ import type { WrittenFolder } from './folder.ts';
 import {
   BEGINNING,
   bindingsOf,
+  fewThreads,
   inTime,
   LABELLED,
   LABELS,
@@ -52,10 +53,12 @@ export async function listWritten(ctx: Ctx, page: PageRequest, filters: WrittenF
     ...(after ? { at: after[0], after: after[1] } : {}),
     limit: page.limit + 1,
   };
+  const isAfter = after !== undefined;
+  const among = filters.folder === 'sent' ? await fewThreads(ctx, filters) : undefined;
   const rows = await reader(ctx).sql<Placed>(
     (filters.folder === 'sent'
-      ? sentSql(filters, mailboxes, after !== undefined)
-      : draftsSql(filters, mailboxes, after !== undefined)) as `${string}:org${string}`,
+      ? sentSql(among ? fewSent(among, filters, mailboxes, isAfter) : walkSent(filters, mailboxes, isAfter), mailboxes)
+      : draftsSql(filters, mailboxes, isAfter)) as `${string}:org${string}`,
     bindings,
   );
   const found = pageOf(rows, page.limit, (last) => encodeCursor('unibox.written', bound, [last.at_text, last.id]));
@@ -75,8 +78,14 @@ const received = (mailboxes: readonly string[] | null): string => `left join lat
          ${mailboxes ? 'and o.mailbox_id = any(cast(:mailboxes as uuid[]))' : ''}
      ) k on true`;
 
-/** Merges the latest emails of each mailbox: an index gives the order of one mailbox only. */
-function sentSql(filters: WrittenFilters, mailboxes: readonly string[] | null, isAfter: boolean): string {
+/** SQL: message ID of the first email in the conversation of the campaign email `alias`. */
+const ROOT = (alias: string): string => `coalesce(${alias}.conversation -> 'messageIds' ->> 0, ${alias}.message_id)`;
+
+/**
+ * Returns SQL of the latest sent emails of all conversations. Merges those of each mailbox: an index gives the order of
+ * one mailbox only.
+ */
+function walkSent(filters: WrittenFilters, mailboxes: readonly string[] | null, isAfter: boolean): string {
   const isLater = (alias: string) =>
     `${alias}.organization_id = :org and ${alias}.state in ${SENT_STATES} and (${LEFT_AT(alias)}, ${alias}.id) > (${LEFT_AT('s')}, s.id)
        ${mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : ''}`;
@@ -86,22 +95,49 @@ function sentSql(filters: WrittenFilters, mailboxes: readonly string[] | null, i
     ...inTime(at, filters),
     ...onConversation('x', filters),
     `not exists (select from sends r join sends n on n.enrollment_id = r.enrollment_id
-         where r.organization_id = :org and r.message_id = x.thread_id and coalesce(n.conversation -> 'messageIds' ->> 0, n.message_id) = x.thread_id
+         where r.organization_id = :org and r.message_id = x.thread_id and ${ROOT('n')} = x.thread_id
            and ${isLater('n')})`,
     `not exists (select from direct_sends o join sends n on n.id = o.id where o.organization_id = :org and o.thread_id = x.thread_id and ${isLater('n')})`,
   ];
   const latest = (at: string, condition: string) =>
     `(select s.id, ${at} as left_at, x.thread_id from sends s left join direct_sends d on d.id = s.id
-        cross join lateral (select coalesce(d.thread_id, s.conversation -> 'messageIds' ->> 0, s.message_id) as thread_id) x
+        cross join lateral (select coalesce(d.thread_id, ${ROOT('s')}) as thread_id) x
       where ${[condition, ...conditions(at)].join(' and ')} order by ${at} desc, s.id desc limit :limit)`;
-  return `with w as materialized (
-       select l.* from mailboxes b cross join lateral (
+  return `select l.* from mailboxes b cross join lateral (
          ${latest('s.sent_at', `s.sent_at is not null and s.state in ${SENT_STATES}`)}
          union all
          ${latest('coalesce(s.claimed_at, s.slot_at)', `s.sent_at is null and s.state in ('uncertain', 'bounced')`)}
        ) l where b.organization_id = :org ${mailboxes ? 'and b.id = any(cast(:mailboxes as uuid[]))' : ''}
-       order by l.left_at desc, l.id desc limit :limit
-     )
+       order by l.left_at desc, l.id desc limit :limit`;
+}
+
+/** Returns SQL of the latest sent email of each of a few conversations, which `among` selects. */
+function fewSent(
+  among: string,
+  filters: WrittenFilters,
+  mailboxes: readonly string[] | null,
+  isAfter: boolean,
+): string {
+  const conditions = [
+    ...(isAfter ? ['(l.left_at, l.id) < (cast(:at as timestamptz), cast(:after as uuid))'] : []),
+    ...inTime('l.left_at', filters),
+    ...onConversation('l', filters),
+  ];
+  return `select l.* from (${among}) a cross join lateral (
+       select s.id, ${LEFT_AT('s')} as left_at, a.thread_id from sends s join mailboxes b on b.id = s.mailbox_id
+       where s.organization_id = :org and s.state in ${SENT_STATES} ${mailboxes ? 'and s.mailbox_id = any(cast(:mailboxes as uuid[]))' : ''}
+         and s.id in (
+           select d.id from direct_sends d where d.organization_id = :org and d.thread_id = a.thread_id
+           union all
+           select coalesce(n.id, r.id) from sends r left join sends n on n.enrollment_id = r.enrollment_id
+           where r.organization_id = :org and r.message_id = a.thread_id and (n.id is null or ${ROOT('n')} = a.thread_id))
+       order by 2 desc, s.id desc limit 1
+     ) l where ${conditions.join(' and ')} order by l.left_at desc, l.id desc limit :limit`;
+}
+
+/** Returns SQL of the list from SQL of its emails. */
+function sentSql(emails: string, mailboxes: readonly string[] | null): string {
+  return `with w as materialized (${emails})
      select s.id, s.mailbox_id, w.thread_id, b.email as from_email, b.name as from_name, coalesce(d.to_emails, array[s.recipient]) as to_emails,
        s.subject, left(coalesce(d.body_plain, ''), ${BEGINNING}) as snippet, w.left_at as received_at, ${TEXT('w.left_at')} as at_text, 'sent' as filed,
        s.contact_id, s.campaign_id, coalesce(k.is_answered, true) as is_answered, ${REST}

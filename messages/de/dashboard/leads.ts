@@ -238,6 +238,7 @@ export const leads = {
   'leads.verdict.marked_deliverable': 'Von Hand als zustellbar markiert.',
   'leads.verdict.marked_undeliverable': 'Von Hand als unzustellbar markiert.',
   'leads.verdict.stated': 'Das Ergebnis kam mit dem Kontakt.',
+  'leads.verdict.test_workspace': 'Adressen eines Test-Arbeitsbereichs werden nicht geprüft.',
   'leads.verify.checked': '{done, number} von {total, number} sind geprüft.',
   'leads.verdict.takes_mail': 'Die Domain nimmt E-Mails an. Ob die Adresse existiert, ist unbekannt.',
   'leads.verdict.mailbox_answers': 'Der Mailserver kennt die Adresse.',

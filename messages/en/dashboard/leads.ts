@@ -237,6 +237,7 @@ export const leads = {
   'leads.verdict.marked_deliverable': 'A person marked the address as deliverable.',
   'leads.verdict.marked_undeliverable': 'A person marked the address as undeliverable.',
   'leads.verdict.stated': 'The verdict came with the contact.',
+  'leads.verdict.test_workspace': 'Addresses of a test workspace are not checked.',
   'leads.verify.checked': '{done, number} of {total, number} are checked.',
   'leads.verdict.takes_mail': 'The domain accepts mail. Whether the address exists is unknown.',
   'leads.verdict.mailbox_answers': 'The mail server knows the address.',
