@@ -33,6 +33,7 @@ const FIXED: Readonly<Record<string, readonly [number, number]>> = {
   midsummer: [6, 24],
   national_day: [10, 1],
   new_year_day: [1, 1],
+  new_year_holidays: [1, 1],
   newroz: [3, 21],
   obon: [8, 13],
   protection: [10, 14],
@@ -98,6 +99,7 @@ const LASTS: Readonly<Record<string, number>> = {
   lunar_new_year: 7,
   spring_festival: 7,
   national_day: 7,
+  new_year_holidays: 8,
 };
 /** Number of days in which a day of another calendar recurs at least once. */
 const LONGEST_YEAR = 390;
@@ -111,6 +113,10 @@ export function relativeDay(word: Relative, today: DateTime): DateTime | Period 
       return today.plus({ days: 1 });
     case 'day_after_tomorrow':
       return today.plus({ days: 2 });
+    case 'this_week':
+      return periodOf(today, 'week');
+    case 'after_weekend':
+      return today.plus({ weeks: 1 }).startOf('week');
     case 'next_week':
       return periodOf(today.plus({ weeks: 1 }), 'week');
     case 'week_after_next':

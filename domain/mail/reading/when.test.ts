@@ -221,7 +221,7 @@ const LATER: Readonly<Record<string, readonly (readonly [string, string | null])
   en: [
     ['Ask me again in two weeks.', '2026-12-04'],
     ['next quarter', '2027-01-01'],
-    ['not before 15 March', '2027-03-16'],
+    ['not before 15 March', '2027-03-15'],
     ['try in feb', '2027-02-01'],
     ['after the summer', '2027-09-01'],
     ['Q2', '2027-04-01'],

@@ -1,5 +1,5 @@
-import { DateTime } from 'luxon';
-import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Sense } from './date-words.ts';
+import { DateTime, type WeekdayNumbers } from 'luxon';
+import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Relative, type Sense } from './date-words.ts';
 import { lengthsIn } from './lengths.ts';
 import { holidayOf, periodOf, relativeDay, seasonFrom, yearPart, type Period } from './calendar.ts';
 
@@ -61,6 +61,9 @@ const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
 
+/** Phrases for a week, with its distance from the current one. */
+const WEEKS: Readonly<Partial<Record<Relative, number>>> = { next_week: 1, week_after_next: 2 };
+
 /** A text with its phrases during the search for dates. */
 interface Sought {
   text: string;
@@ -99,9 +102,13 @@ export function writtenDates(
   };
 }
 
-function add({ found }: Sought, date: WrittenDate): void {
-  if (found.length >= MAX_FOUND) return;
-  if (!found.some((other) => date.start < other.end && other.start < date.end)) found.push(date);
+function add(sought: Sought, date: WrittenDate): void {
+  if (sought.found.length < MAX_FOUND && !isTaken(sought, date)) sought.found.push(date);
+}
+
+/** Returns true if a date that was found covers a part of a span. */
+function isTaken({ found }: Sought, { start, end }: { start: number; end: number }): boolean {
+  return found.some((other) => start < other.end && other.start < end);
 }
 
 function findNumeric(sought: Sought): void {
@@ -131,8 +138,8 @@ function findNamedDays(sought: Sought): void {
   for (const phrase of phrases) {
     const month = sensed(phrase, 'month')?.value;
     if (month === undefined) continue;
-    const before = numbers.findLast(({ end }) => end <= phrase.start);
-    const behind = numbers.find(({ start }) => start >= phrase.end);
+    const before = numbers.findLast((one) => one.end <= phrase.start && !isTaken(sought, one));
+    const behind = numbers.find((one) => one.start >= phrase.end && !isTaken(sought, one));
     const isBefore = before && DAY_THEN_MONTH.test(text.slice(before.end, phrase.start));
     const isBehind = behind && !isBefore && MONTH_THEN_DAY.test(text.slice(phrase.end, behind.start));
     if (!isBefore && !isBehind) continue;
@@ -181,7 +188,9 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
 /** Finds weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
 function findPhrases(sought: Sought): void {
   const { text, today, language } = sought;
-  for (const phrase of sought.phrases) {
+  // A weekday takes the week beside it: "Tuesday next week".
+  const isWeekday = (one: Phrase): boolean => sensed(one, 'weekday') !== undefined;
+  for (const phrase of [...sought.phrases].sort((a, b) => Number(isWeekday(b)) - Number(isWeekday(a)))) {
     // Without diacritics, the Vietnamese word for June also means next month.
     const sense =
       phrase.senses.find(({ is }) => is === 'relative') ??
@@ -189,8 +198,12 @@ function findPhrases(sought: Sought): void {
     if (!sense || isGreeting(sought, phrase, sense) || (isShortForm(phrase) && !isNearDate(sought, phrase))) continue;
     const { start, end } = phrase;
     if (sense.is === 'weekday') {
-      const day = today.plus({ days: ((sense.value - today.weekday + 6) % 7) + 1 });
-      add(sought, { start, end, day, precision: 'day' });
+      const week = sought.phrases.find((one) => weekOf(one) !== undefined && isBeside(text, one, phrase));
+      const day = week
+        ? today.plus({ weeks: weekOf(week)! }).set({ weekday: sense.value as WeekdayNumbers })
+        : today.plus({ days: ((sense.value - today.weekday + 6) % 7) + 1 });
+      const span = { start: Math.min(start, week?.start ?? start), end: Math.max(end, week?.end ?? end) };
+      add(sought, { ...span, day, precision: 'day' });
     } else if (sense.is === 'holiday') {
       const day = holidayOf(sense.value, language, today);
       if (day) add(sought, { start, end, day: day.first, last: day.last, precision: 'day' });
@@ -267,6 +280,7 @@ function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
     const { start, end, value, isOrdinal } = number;
+    if (isTaken(sought, number)) continue;
     const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
     const isCued = beside.some(({ senses }) =>
       senses.some((sense) => sense.is === 'weekday' || (sense.is === 'cue' && sense.value !== 'before_next')),
@@ -287,6 +301,19 @@ function findLoneDays(sought: Sought): void {
 /** Returns true if a phrase is directly before a position. */
 function isBefore(text: string, { end }: Phrase, place: number): boolean {
   return end <= place && place - end <= MAX_BESIDE && BESIDE.test(text.slice(end, place));
+}
+
+/** Returns the number of weeks from now that a phrase such as "next week" names. */
+function weekOf({ senses }: Phrase): number | undefined {
+  const named = senses.flatMap((sense) => (sense.is === 'relative' ? [WEEKS[sense.value]] : []));
+  return named.find((weeks) => weeks !== undefined);
+}
+
+/** Returns true if two phrases are in one sentence, with at most one short word between them. */
+function isBeside(text: string, one: Phrase, other: Phrase): boolean {
+  const [first, second] = one.start < other.start ? [one, other] : [other, one];
+  const between = text.slice(first.end, second.start);
+  return between.length <= MAX_BESIDE && BESIDE.test(between) && !between.includes('.');
 }
 
 function sensed(phrase: Phrase, is: 'month' | 'weekday'): Extract<Sense, { value: number }> | undefined {
