@@ -188,8 +188,8 @@ function holidayStart(name: string, language: string, today: DateTime): DateTime
   // day.
   if (name === 'diwali') return nextMoon(today, { day: 1, from: [10, 15], to: [11, 14] })?.minus({ days: 1 }) ?? null;
   if (name === 'holi') return nextMoon(today, { day: 15, from: [2, 27], to: [3, 28] });
-  const fixed = FIXED[name];
-  return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0], day: fixed[1] })) : null;
+  const fixed = FIXED[name] ?? /^(\d\d)-(\d\d)$/.exec(name)?.slice(1).map(Number);
+  return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0]!, day: fixed[1]! })) : null;
 }
 
 /** Returns the nth given weekday of the month that contains a day; -1 returns the last one. */

@@ -50,6 +50,9 @@ const CUES = [
   'early',
   'middle',
   'late',
+  'second_week',
+  'third_week',
+  'no_date',
 ] as const;
 
 export type YearPart = 'q1' | 'q2' | 'q3' | 'q4' | 'h1' | 'h2';

@@ -158,8 +158,12 @@ function returnMeaning(note: Note, at: number): { rank: number; dayAfter: boolea
       one.end <= to &&
       !NOT.test(text.slice(Math.max(from, one.start - 24), one.start)),
   );
-  const isLast = dates.every((other, index) => index <= at || other.start >= to);
-  const isBack = backs.some((one) => (one.end <= date.start ? one.start >= (dates[at - 1]?.end ?? 0) : isLast));
+  // "Away from 25 to 27 November, I will answer when I am back."
+  const isBack = backs.some(
+    (one) =>
+      nearestDate(note, one, from, to) === date &&
+      !(endsRange && /,/.test(text.slice(date.end, Math.max(date.end, one.start)))),
+  );
   if (isIncluded) return { rank: 2, dayAfter: true };
   if (has(note, at, 'until') && !(isBack && has(note, at, 'back_on')))
     return { rank: 2, dayAfter: endsRange || WHOLE_DAY.has(language) };
@@ -168,6 +172,15 @@ function returnMeaning(note: Note, at: number): { rank: number; dayAfter: boolea
   if (endsRange) return { rank: 1, dayAfter: true };
   // The writer is away now, so "from Monday" is the return.
   return has(note, at, 'from') && !ABSENT.test(text.slice(from, to)) ? { rank: 0, dayAfter: false } : null;
+}
+
+/** Returns the date of a sentence to which a word of return belongs: the nearer of the two around it. */
+function nearestDate({ text, dates }: Note, cue: WrittenCue, from: number, to: number): WrittenDate | undefined {
+  const before = dates.findLast(({ start, end }) => start >= from && end <= cue.start);
+  const behind = dates.find(({ start, end }) => start >= cue.end && end <= to);
+  if (!before || !behind) return before ?? behind;
+  const isOther = /,|\p{L}{4}/u.test(text.slice(before.end, cue.start));
+  return !isOther && cue.start - before.end < behind.start - cue.end ? before : behind;
 }
 
 /** Returns true if a date ends a range: "24 November to 3 December", "23-27 November". */
@@ -202,12 +215,17 @@ function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
   if (original.length > MAX_NOTE) return null;
   const near = dates.filter(({ day }) => day && day > today && day <= today.plus({ days: NEAR_DAYS }));
-  const free = near.filter((date) => (['from', 'back_on'] as const).every((cue) => !has(note, dates.indexOf(date), cue)));
+  const free = near.filter((date) =>
+    (['from', 'back_on'] as const).every((cue) => !has(note, dates.indexOf(date), cue)),
+  );
   for (const precision of ['day', 'length', 'period', 'bare'] as const) {
     const date = free.findLast((one) => one.precision === precision);
     if (date) return { date, dayAfter: false };
   }
-  // "This week", which has begun.
-  const current = dates.find(({ day, last }) => !day && last && last >= today && last <= today.plus({ days: NEAR_DAYS }));
+  // An absence today or this week.
+  const current = dates.find(
+    ({ day, last = day, precision }) =>
+      last && (day ?? today) <= today && last >= today && last < today.plus({ weeks: 1 }) && precision !== 'bare',
+  );
   return current ? { date: current, dayAfter: true } : null;
 }

@@ -38,6 +38,8 @@ const MAX_YEARLESS_DAYS = 300;
 /** Maximum number of months ahead for a month without a year, because a month alone means its next occurrence. */
 const MAX_MONTHS = 11;
 const DAYS_IN_MONTH = 31;
+/** Days from the first day of a month to its middle. */
+const MID_MONTH = 14;
 
 /** A letter of a script with spaces between words. */
 const SPACED_LETTER = String.raw`(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])\p{L}`;
@@ -50,7 +52,7 @@ const NUMERIC = new RegExp(
   ].join(''),
   'gu',
 );
-const NUMBER = /(?<![\d.,:/+])\d{1,2}(?![\d/]|[:.,]\d)/gu;
+const NUMBER = /(?<![\d.:/+]|\d,)\d{1,2}(?![\d/]|[:.,]\d)/gu;
 const TIME_OF_DAY = /^\s?(?:[:h%]|am\b|pm\b|uhr|kl|час|ч\b|時|时|點|点|시\b)/u;
 const DAY_THEN_MONTH = /^[\s.,\-/']{0,3}(?:[\p{L}]{1,4}['.]?\s)?$/u;
 const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
@@ -237,16 +239,13 @@ function monthFrom({ text, today }: Sought, { end }: Phrase, month: number): Per
 function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null): void {
   if (!period) return add(sought, { start, end, day: null, precision: 'period' });
   const { first, last } = period;
-  const part = sought.phrases.find(
-    (one) => isBefore(sought.text, one, start) || (one.start >= end && one.start - end <= 1),
-  );
+  const part = sought.phrases.find((one) => isBefore(sought.text, one, start) || isBehind(sought.text, one, end));
   const cues = part ? part.senses.flatMap((sense) => (sense.is === 'cue' ? [sense.value] : [])) : [];
   const days = Math.round(last.diff(first, 'days').days);
-  const day = cues.includes('middle')
-    ? first.plus({ days: Math.floor(days / 2) })
-    : cues.includes('late')
-      ? last
-      : first;
+  // The middle of a month is its 15th day.
+  const middle = days < DAYS_IN_MONTH && days > 7 ? MID_MONTH : Math.floor(days / 2);
+  const offset: Partial<Record<Cue, number>> = { second_week: 7, third_week: 14, middle, late: days };
+  const day = first.plus({ days: cues.map((cue) => offset[cue]).find((one) => one !== undefined) ?? 0 });
   add(sought, { start, end, day: plausible(day, sought.today), last, precision: 'period' });
 }
 
@@ -264,7 +263,10 @@ function findShortForms(sought: Sought): void {
     const first = upcoming({ year: Number(match[1]), month: 1, day: 1 }, today);
     if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'year'));
   }
-  const week = new RegExp(String.raw`(?<!\p{L})(?:kw|wk|${weekWords().join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`, 'gu');
+  const week = new RegExp(
+    String.raw`(?<!\p{L})(?:kw|cw|wk|s(?=\d)|${weekWords().join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`,
+    'gu',
+  );
   for (const match of text.matchAll(week)) {
     const span = { start: match.index, end: match.index + match[0].length };
     const weekNumber = Number(match[1]);
@@ -280,7 +282,7 @@ function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
     const { start, end, value, isOrdinal } = number;
-    if (isTaken(sought, number)) continue;
+    if (isTaken(sought, number) || isRangeStart(sought, end)) continue;
     const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
     const isCued = beside.some(({ senses }) =>
       senses.some((sense) => sense.is === 'weekday' || (sense.is === 'cue' && sense.value !== 'before_next')),
@@ -296,6 +298,21 @@ function findLoneDays(sought: Sought): void {
     sought.found = sought.found.filter((other) => !weekday || other.start !== weekday.start);
     add(sought, { start: from, end, day: day ?? null, precision: 'day' });
   }
+}
+
+/** Returns true if a range continues behind the number of a day: "from 3 to 14 November". */
+function isRangeStart({ text, found }: Sought, end: number): boolean {
+  const next = found.find(({ start }) => start >= end && start - end <= MAX_BESIDE);
+  return (
+    next !== undefined && /^[\s.]{0,2}(?:-|\p{L}{1,6}(?:\s\p{L}{1,4}){0,2}\s)\s?$/u.test(text.slice(end, next.start))
+  );
+}
+
+/** Returns true if a phrase is directly behind a position, with at most one short word between. */
+function isBehind(text: string, { start }: Phrase, place: number): boolean {
+  return (
+    start >= place && start - place <= MAX_BESIDE && /^\s?(?:\p{L}{1,3}\s|の|의\s?)?$/u.test(text.slice(place, start))
+  );
 }
 
 /** Returns true if a phrase is directly before a position. */
@@ -329,8 +346,9 @@ function isShortForm({ senses }: Phrase): boolean {
  * date: Polish "list" means November, but also mail.
  */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
+  if (start === 0 && end > 2) return true;
   if (
-    /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
+    /(?:\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
       text.slice(Math.max(0, start - 8), start),
     )
   )
