@@ -33,6 +33,7 @@ const FIXED: Readonly<Record<string, readonly [number, number]>> = {
   midsummer: [6, 24],
   national_day: [10, 1],
   new_year_day: [1, 1],
+  new_year_holidays: [1, 1],
   newroz: [3, 21],
   obon: [8, 13],
   protection: [10, 14],
@@ -98,6 +99,7 @@ const LASTS: Readonly<Record<string, number>> = {
   lunar_new_year: 7,
   spring_festival: 7,
   national_day: 7,
+  new_year_holidays: 8,
 };
 /** Number of days within which a day of another calendar occurs at least once. */
 const LONGEST_YEAR = 390;
@@ -111,6 +113,10 @@ export function relativeDay(word: Relative, today: DateTime): DateTime | Period 
       return today.plus({ days: 1 });
     case 'day_after_tomorrow':
       return today.plus({ days: 2 });
+    case 'this_week':
+      return periodOf(today, 'week');
+    case 'after_weekend':
+      return today.plus({ weeks: 1 }).startOf('week');
     case 'next_week':
       return periodOf(today.plus({ weeks: 1 }), 'week');
     case 'week_after_next':
@@ -182,8 +188,8 @@ function holidayStart(name: string, language: string, today: DateTime): DateTime
   // which differs from the Indian one by a day.
   if (name === 'diwali') return nextMoon(today, { day: 1, from: [10, 15], to: [11, 14] })?.minus({ days: 1 }) ?? null;
   if (name === 'holi') return nextMoon(today, { day: 15, from: [2, 27], to: [3, 28] });
-  const fixed = FIXED[name];
-  return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0], day: fixed[1] })) : null;
+  const fixed = FIXED[name] ?? /^(\d\d)-(\d\d)$/.exec(name)?.slice(1).map(Number);
+  return fixed ? nextYearly(today, (year) => today.set({ year, month: fixed[0]!, day: fixed[1]! })) : null;
 }
 
 /** Returns the nth given weekday of the month that contains a day; -1 returns the last one. */

@@ -8,12 +8,34 @@ interface Folded {
   places: number[];
 }
 
-/** Folds a text: lower case, no diacritics, one kind of dash, apostrophe, space and digit. Line breaks are kept. */
+/** Numbers in Chinese characters before a month, day or length of time. Weekdays have them behind "week". */
+const HAN_NUMBER =
+  /(?<![一二三四五六七八九十廿卅期周週拜])[一二三四五六七八九十廿卅]{1,4}(?=[月日号號週周年]|[个個箇ヶケか]月)/gu;
+const HAN_DIGITS = '〇一二三四五六七八九';
+
+/**
+ * Folds a text: lower case, no diacritics, one kind of dash, apostrophe, space and digit, also for numbers in Chinese
+ * characters. Line breaks are kept.
+ */
 export function foldForDates(text: string): Folded {
+  const numbers = new Map(Array.from(text.matchAll(HAN_NUMBER), ({ index, 0: number }) => [index, number] as const));
   let folded = '';
   const places: number[] = [];
   let at = 0;
+  let numberEnd = 0;
   for (const letter of text) {
+    const number = numbers.get(at);
+    if (number !== undefined) {
+      for (const digit of String(hanNumber(number))) {
+        folded += digit;
+        places.push(at);
+      }
+      numberEnd = at + number.length;
+    }
+    if (at < numberEnd) {
+      at += letter.length;
+      continue;
+    }
     for (const one of foldedLetter(letter)) {
       if (one === ' ' && folded.endsWith(' ')) continue;
       folded += one;
@@ -23,6 +45,13 @@ export function foldForDates(text: string): Folded {
   }
   places.push(at);
   return { text: folded, places };
+}
+
+/** Returns the value of a number below 100, such as 二十一. */
+function hanNumber(number: string): number {
+  const plain = number.replace('廿', '二十').replace('卅', '三十');
+  const [tens, ones] = plain.includes('十') ? plain.split('十', 2) : ['〇', plain];
+  return 10 * (tens === '' ? 1 : HAN_DIGITS.indexOf(tens!)) + Math.max(0, HAN_DIGITS.indexOf(ones!));
 }
 
 function foldedLetter(letter: string): string {

@@ -26,6 +26,8 @@ const RELATIVE = [
   'today',
   'tomorrow',
   'day_after_tomorrow',
+  'this_week',
+  'after_weekend',
   'next_week',
   'week_after_next',
   'next_month',
@@ -48,6 +50,9 @@ const CUES = [
   'early',
   'middle',
   'late',
+  'second_week',
+  'third_week',
+  'no_date',
 ] as const;
 
 export type YearPart = 'q1' | 'q2' | 'q3' | 'q4' | 'h1' | 'h2';
@@ -92,6 +97,8 @@ const SEASONS: Readonly<Record<string, number>> = { spring: 3, summer: 6, autumn
 const LONGEST_PHRASE = 40;
 /** Maximum number of phrases read in a text. */
 const MAX_PHRASES = 60;
+/** Characters that a phrase must add to the covered ones. */
+const ONE_MORE = 0.1;
 /**
  * Maximum length (characters) of an abbreviated month or weekday. It is accepted only beside a number or another date
  * word.
@@ -161,25 +168,24 @@ function addPhrase(root: Node, language: string, phrase: string, sense: Sense): 
 /** Returns the date phrases in a folded text, in the language that matches best. */
 export function phrasesIn(text: string): { language: string; phrases: Phrase[] } {
   const { root } = words();
-  const found = new Map<string, Phrase[]>();
+  const matches = new Map<string, Phrase[]>();
   for (let start = 0; start < text.length; start += 1) {
     if (!isStart(text, start)) continue;
     let node = root;
-    const here = new Map<string, Phrase>();
     for (let end = start; end < text.length;) {
       const next = node.next.get(text[end]!);
       if (!next) break;
       node = next;
       end += 1;
       if (node.senses.size === 0 || !isEnd(text, end)) continue;
-      for (const [language, senses] of node.senses) here.set(language, { start, end, senses });
-    }
-    for (const [language, phrase] of here) {
-      const list = found.get(language) ?? [];
-      if (list.length === 0) found.set(language, list);
-      if (start >= (list.at(-1)?.end ?? 0) && list.length < MAX_PHRASES) list.push(phrase);
+      for (const [language, senses] of node.senses) {
+        const list = matches.get(language);
+        if (list) list.push({ start, end, senses });
+        else matches.set(language, [{ start, end, senses }]);
+      }
     }
   }
+  const found = Array.from(matches, ([language, list]) => [language, widest(list).slice(0, MAX_PHRASES)] as const);
   const told = languageCounts(text);
   let best = { language: 'en', phrases: [] as Phrase[], letters: 0 };
   for (const [language, phrases] of found) {
@@ -190,6 +196,39 @@ export function phrasesIn(text: string): { language: string; phrases: Phrase[] }
       best = { language, phrases, letters };
   }
   return best;
+}
+
+/**
+ * Returns the phrases without overlaps that cover the most characters, and the fewest of those. "until the end of the
+ * month" has "the end of" and "end of the month", of which the second covers more.
+ * @param matches in the order of their starts
+ */
+function widest(matches: readonly Phrase[]): Phrase[] {
+  const covered: number[] = [];
+  const following: number[] = [];
+  covered[matches.length] = 0;
+  for (let at = matches.length - 1; at >= 0; at -= 1) {
+    const { start, end } = matches[at]!;
+    const next = firstFrom(matches, end, at + 1);
+    const taken = end - start - ONE_MORE + covered[next]!;
+    covered[at] = Math.max(taken, covered[at + 1]!);
+    following[at] = taken > covered[at + 1]! ? next : -1;
+  }
+  const chosen: Phrase[] = [];
+  for (let at = 0; at < matches.length; at = following[at]! < 0 ? at + 1 : following[at]!)
+    if (following[at]! >= 0) chosen.push(matches[at]!);
+  return chosen;
+}
+
+/** Returns the index of the first phrase at or after a position of the text. */
+function firstFrom(matches: readonly Phrase[], place: number, from: number): number {
+  let [low, high] = [from, matches.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (matches[middle]!.start < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 let languageOf: ReadonlyMap<string, string> | undefined;

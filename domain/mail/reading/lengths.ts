@@ -19,6 +19,9 @@ interface LengthForms {
   duals: ReadonlyMap<string, readonly [string, string]>;
 }
 
+/** Lengths without a word such as "in", which all languages have. */
+const BARE = ['{n} {unit}', '{n}{unit}'];
+
 const lengthForms = new Map<string, LengthForms>();
 
 /** Finds lengths of time from now in a folded text of a language, such as "in two weeks". */
@@ -51,7 +54,7 @@ function lengthFormsOf(language: string): LengthForms {
 
 function formsOf(file: DateFile, unit: string, n: string, dual: string): { pattern: RegExp; isBare: boolean }[] {
   const number = String.raw`(?<n>\d{1,3}(?:\s?-\s?\d{1,3})?|${n})`;
-  const forms = file.in_n.map((form) => {
+  const forms = [...new Set([...file.in_n, ...BARE])].map((form) => {
     const [start, ...rest] = foldForDates(form).text.split(/\{n\}(?:-\{n\})?/);
     const plain = [start!, ...rest].map((part) => escaped(part).replace(/\\\{unit\\\}/, () => `(?<unit>${unit})`));
     return { pattern: new RegExp(plain.join(number), 'gu'), isBare: /^\s*\{n\}\s*\{unit\}\s*$/.test(form) };

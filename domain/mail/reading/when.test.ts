@@ -210,7 +210,7 @@ const LATER: Readonly<Record<string, readonly (readonly [string, string | null])
   ],
   de: [
     ['Fragen Sie in zwei Wochen noch mal.', '2026-12-04'],
-    ['Mitte März', '2027-03-16'],
+    ['Mitte März', '2027-03-15'],
     ['nach Weihnachten', '2026-12-26'],
     ['nächsten Monat', '2026-12-01'],
   ],
@@ -221,7 +221,7 @@ const LATER: Readonly<Record<string, readonly (readonly [string, string | null])
   en: [
     ['Ask me again in two weeks.', '2026-12-04'],
     ['next quarter', '2027-01-01'],
-    ['not before 15 March', '2027-03-16'],
+    ['not before 15 March', '2027-03-15'],
     ['try in feb', '2027-02-01'],
     ['after the summer', '2027-09-01'],
     ['Q2', '2027-04-01'],
@@ -244,7 +244,7 @@ const LATER: Readonly<Record<string, readonly (readonly [string, string | null])
   fr: [
     ['dans deux semaines', '2026-12-04'],
     ['en mars', '2027-03-01'],
-    ['mi-mars', '2027-03-16'],
+    ['mi-mars', '2027-03-15'],
     ['la semaine prochaine', '2026-11-23'],
   ],
   he: [
@@ -399,6 +399,58 @@ const NAMED: readonly (readonly [string, string])[] = [
   ['za týden', '2026-11-27'],
   ['Neste gang i uke 4', '2027-01-25'],
 ];
+
+/** Away notes whose date has several parts, stands beside another date, or has no word such as "until". */
+const RETURNS: readonly (readonly [string, string | null])[] = [
+  ['back on Mon 4 Jan', '2027-01-04'],
+  ['hasta el viernes 11 de diciembre inclusive', '2026-12-12'],
+  ['Reabrimos el 1 de diciembre.', '2026-12-01'],
+  ['Ich bin vom 3.–14. 12. im Urlaub.', '2026-12-15'],
+  ['Bin bis Ende des Monats weg', '2026-11-30'],
+  ['12月7日(月)より通常通り対応いたします。', '2026-12-07'],
+  ['Будем с понедельника.', '2026-11-23'],
+  ['Od wtorku 24 odpisuję.', '2026-11-24'],
+  ['Mandag er lukkedag. Vi ses tirsdag!', '2026-11-24'],
+  ['At a funeral today.', '2026-11-21'],
+  ['Cette semaine je suis en séminaire.', '2026-11-23'],
+  ['nästa vecka', '2026-11-23'],
+  ['bronchitis, 3 dagen', '2026-11-23'],
+  ['下周二回来', '2026-11-24'],
+  ['喪假，十二號回', '2026-12-12'],
+  ['2026. november 23. és december 4. között szabadságon vagyok.', '2026-12-05'],
+  ['Absente du 25 au 27 novembre, je vous répondrai à mon retour.', '2026-11-28'],
+  ['завтра отвечу, сегодня всё', '2026-11-21'],
+  ['Tôi nghỉ. Thư tự động: trở lại 7/12.', '2026-12-07'],
+  ['I am not available from 23 November.', null],
+];
+
+test('a date of several parts, the last of several dates, and a date without "until" are days of return', (t) => {
+  for (const [text, expected] of RETURNS) t.is(day(returnTime(text, RECEIVED)), expected, text);
+});
+
+/** Answers that name a time with its part, with another date, or by the weekend or a holiday. */
+const LATER_NAMED: readonly (readonly [string, string | null])[] = [
+  ['Too busy until the end of the month, write then.', '2026-11-30'],
+  ['Nothing is decided here in August. Try me the second week of September', '2027-09-08'],
+  ['Dienstag nächster Woche', '2026-11-24'],
+  ['tidligst i april', '2027-04-01'],
+  ['second half of January', '2027-01-15'],
+  ['na de zomervakantie', '2027-09-01'],
+  ['после новогодних праздников', '2027-01-09'],
+  ['dopo le feste', '2027-01-07'],
+  ['po víkendu', '2026-11-23'],
+  ['след Гергьовден', '2027-05-07'],
+  ['через полгода', '2027-05-20'],
+  ['Give us six months.', '2027-05-20'],
+  ['जनवरी के अंत में', '2027-01-31'],
+  ['二月初', '2027-02-01'],
+  ['la s10', '2027-03-08'],
+  ['Xin liên hệ lại sau.', null],
+];
+
+test('the part of a month, the week of a weekday, weekends and holidays name a time', (t) => {
+  for (const [text, expected] of LATER_NAMED) t.is(day(laterTime(text, RECEIVED)), expected, text);
+});
 
 test('quarters, halves of a year, weeks and holidays name a time', (t) => {
   for (const [text, expected] of NAMED) t.is(day(laterTime(text, RECEIVED)), expected, text);

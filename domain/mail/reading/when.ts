@@ -22,6 +22,8 @@ const POSTPOSITIONAL: ReadonlySet<string> = new Set(['fi', 'hi', 'hu', 'ja', 'ko
 const WHOLE_DAY: ReadonlySet<string> = new Set(['hu', 'ja', 'ko']);
 const NOT =
   /(?<!\p{L})(?:not?|nicht|kein\p{L}*|pas|non|nao|niet|nie|nem|ikke|inte|не|limited|kaum|schwer|degil)\s(?:\p{L}+\s)?$/u;
+/** Words of a sentence that states the beginning of an absence. */
+const ABSENT = /(?<!\p{L})(?:not|nicht|kein\p{L}*|niet|away|out of|closed|unavailable|leave)(?!\p{L})/u;
 /** Maximum number of days ahead for a date in an away note that has no word about returning. */
 const NEAR_DAYS = 60;
 const MAX_NOTE = 400;
@@ -71,7 +73,8 @@ export function laterTime(text: string, receivedAt: Date, timezone = 'utc'): Nam
     const rank = (date.precision === 'bare' ? 0 : 2) + (isCued ? 2 : 0);
     return [{ date, day, rank }];
   });
-  const best = ranked.toSorted((a, b) => b.rank - a.rank)[0];
+  // "We are busy in August. Try us in September" names the time last.
+  const best = ranked.toReversed().toSorted((a, b) => b.rank - a.rank)[0];
   return best ? named(note, best.date, best.day) : null;
 }
 
@@ -126,7 +129,8 @@ function has(note: Note, at: number, cue: Cue): boolean {
   const isBehind = POSTPOSITIONAL.has(language);
   return cues.some((one) => {
     if (one.cue !== cue || one.end < start - REACH || one.start > end + REACH) return false;
-    if (one.start >= start && one.end <= end) return true;
+    // "2 de mayo" has the Spanish word for "from".
+    if (one.start >= start && one.end <= end) return cue !== 'from';
     if (one.start >= end) {
       // In "from 23 November until 4 December", the word "until" belongs to the date after it.
       if (!isBehind && (dates[at + 1]?.start ?? Infinity) - one.end < NEXT_DATE) return false;
@@ -154,15 +158,29 @@ function returnMeaning(note: Note, at: number): { rank: number; dayAfter: boolea
       one.end <= to &&
       !NOT.test(text.slice(Math.max(from, one.start - 24), one.start)),
   );
-  const isLast = dates.every((other, index) => index <= at || other.start >= to);
-  const isBack = backs.some((one) => (one.end <= date.start ? one.start >= (dates[at - 1]?.end ?? 0) : isLast));
+  // "Away from 25 to 27 November, I will answer when I am back."
+  const isBack = backs.some(
+    (one) =>
+      nearestDate(note, one, from, to) === date &&
+      !(endsRange && /,/.test(text.slice(date.end, Math.max(date.end, one.start)))),
+  );
   if (isIncluded) return { rank: 2, dayAfter: true };
   if (has(note, at, 'until') && !(isBack && has(note, at, 'back_on')))
     return { rank: 2, dayAfter: endsRange || WHOLE_DAY.has(language) };
   if (isBack) return { rank: 3, dayAfter: false };
   if (has(note, at, 'after')) return { rank: 2, dayAfter: true };
   if (endsRange) return { rank: 1, dayAfter: true };
-  return null;
+  // The writer is away now, so "from Monday" is the return.
+  return has(note, at, 'from') && !ABSENT.test(text.slice(from, to)) ? { rank: 0, dayAfter: false } : null;
+}
+
+/** Returns the date of a sentence to which a word of return belongs: the nearer of the two around it. */
+function nearestDate({ text, dates }: Note, cue: WrittenCue, from: number, to: number): WrittenDate | undefined {
+  const before = dates.findLast(({ start, end }) => start >= from && end <= cue.start);
+  const behind = dates.find(({ start, end }) => start >= cue.end && end <= to);
+  if (!before || !behind) return before ?? behind;
+  const isOther = /,|\p{L}{4}/u.test(text.slice(before.end, cue.start));
+  return !isOther && cue.start - before.end < behind.start - cue.end ? before : behind;
 }
 
 /** Returns true if a date ends a range: "24 November to 3 December", "23-27 November". */
@@ -188,13 +206,26 @@ function isRangeEnd(note: Note, at: number): boolean {
   return isFrom && /(?<![\d.:/])\d{1,2}(?:\.|\p{L}{1,3})?\s\p{L}{1,6}(?:\s\p{L}{1,6})?\s$/u.test(before);
 }
 
-/** Returns the only date of a short note, if it is near and is not the beginning of the absence. */
+/**
+ * Returns the date of a short note without words such as "until", if it is near and does not mark a beginning. The last
+ * of several dates counts: "We are closed on Monday. See you on Tuesday." A time that is named less exactly counts only
+ * without a day.
+ */
 function onlyDate(note: Note): { date: WrittenDate; dayAfter: boolean } | null {
   const { original, dates, today } = note;
-  const likely = dates.filter(({ day, precision }) => day && precision !== 'period' && day > today);
-  const [date] = likely;
-  if (!date || likely.length > 1 || original.length > MAX_NOTE) return null;
-  if (date.day! > today.plus({ days: NEAR_DAYS })) return null;
-  if ((['from', 'back_on'] as const).some((cue) => has(note, dates.indexOf(date), cue))) return null;
-  return { date, dayAfter: false };
+  if (original.length > MAX_NOTE) return null;
+  const near = dates.filter(({ day }) => day && day > today && day <= today.plus({ days: NEAR_DAYS }));
+  const free = near.filter((date) =>
+    (['from', 'back_on'] as const).every((cue) => !has(note, dates.indexOf(date), cue)),
+  );
+  for (const precision of ['day', 'length', 'period', 'bare'] as const) {
+    const date = free.findLast((one) => one.precision === precision);
+    if (date) return { date, dayAfter: false };
+  }
+  // An absence today or this week.
+  const current = dates.find(
+    ({ day, last = day, precision }) =>
+      last && (day ?? today) <= today && last >= today && last < today.plus({ weeks: 1 }) && precision !== 'bare',
+  );
+  return current ? { date: current, dayAfter: true } : null;
 }

@@ -1,5 +1,5 @@
-import { DateTime } from 'luxon';
-import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Sense } from './date-words.ts';
+import { DateTime, type WeekdayNumbers } from 'luxon';
+import { numericDates, phrasesIn, weekWords, type Cue, type Phrase, type Relative, type Sense } from './date-words.ts';
 import { lengthsIn } from './lengths.ts';
 import { holidayOf, periodOf, relativeDay, seasonFrom, yearPart, type Period } from './calendar.ts';
 
@@ -40,6 +40,8 @@ const MAX_YEARLESS_DAYS = 300;
 /** Maximum number of months ahead for a month without a year, because a month alone means its next occurrence. */
 const MAX_MONTHS = 11;
 const DAYS_IN_MONTH = 31;
+/** Days from the first day of a month to its middle. */
+const MID_MONTH = 14;
 
 /** A letter of a script with spaces between words. */
 const SPACED_LETTER = String.raw`(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])\p{L}`;
@@ -52,7 +54,7 @@ const NUMERIC = new RegExp(
   ].join(''),
   'gu',
 );
-const NUMBER = /(?<![\d.,:/+])\d{1,2}(?![\d/]|[:.,]\d)/gu;
+const NUMBER = /(?<![\d.:/+]|\d,)\d{1,2}(?![\d/]|[:.,]\d)/gu;
 const TIME_OF_DAY = /^\s?(?:[:h%]|am\b|pm\b|uhr|kl|час|ч\b|時|时|點|点|시\b)/u;
 const DAY_THEN_MONTH = /^[\s.,\-/']{0,3}(?:[\p{L}]{1,4}['.]?\s)?$/u;
 const MONTH_THEN_DAY = /^[\s.,-]{0,2}(?:\p{L}{1,3}\.?\s)?$/u;
@@ -62,6 +64,9 @@ const BARE_YEAR = /(?<![\d.,/-])(20[2-4]\d)(?![\d.,/-]\d|\d)/gu;
 /** Maximum number of characters between a weekday and the date to which it belongs. */
 const MAX_BESIDE = 12;
 const BESIDE = /^[\s.,()-]{0,4}(?:\p{L}{1,3}[.']?\s)?$/u;
+
+/** Phrases for a week, with its distance from the current one. */
+const WEEKS: Readonly<Partial<Record<Relative, number>>> = { next_week: 1, week_after_next: 2 };
 
 /** State of the search for dates in a text: its phrases, and the dates found so far. */
 interface Sought {
@@ -102,9 +107,13 @@ export function writtenDates(
   };
 }
 
-function add({ found }: Sought, date: WrittenDate): void {
-  if (found.length >= MAX_FOUND) return;
-  if (!found.some((other) => date.start < other.end && other.start < date.end)) found.push(date);
+function add(sought: Sought, date: WrittenDate): void {
+  if (sought.found.length < MAX_FOUND && !isTaken(sought, date)) sought.found.push(date);
+}
+
+/** Returns true if a date that was found covers a part of a span. */
+function isTaken({ found }: Sought, { start, end }: { start: number; end: number }): boolean {
+  return found.some((other) => start < other.end && other.start < end);
 }
 
 function findNumeric(sought: Sought): void {
@@ -134,8 +143,8 @@ function findNamedDays(sought: Sought): void {
   for (const phrase of phrases) {
     const month = sensed(phrase, 'month')?.value;
     if (month === undefined) continue;
-    const before = numbers.findLast(({ end }) => end <= phrase.start);
-    const behind = numbers.find(({ start }) => start >= phrase.end);
+    const before = numbers.findLast((one) => one.end <= phrase.start && !isTaken(sought, one));
+    const behind = numbers.find((one) => one.start >= phrase.end && !isTaken(sought, one));
     const isBefore = before && DAY_THEN_MONTH.test(text.slice(before.end, phrase.start));
     const isBehind = behind && !isBefore && MONTH_THEN_DAY.test(text.slice(phrase.end, behind.start));
     if (!isBefore && !isBehind) continue;
@@ -184,7 +193,9 @@ function after(today: DateTime, amount: number, unit: string): DateTime | null {
 /** Finds weekdays, months, seasons, holidays, and words such as tomorrow or next week. */
 function findPhrases(sought: Sought): void {
   const { text, today, language } = sought;
-  for (const phrase of sought.phrases) {
+  // A weekday takes the week beside it: "Tuesday next week".
+  const isWeekday = (one: Phrase): boolean => sensed(one, 'weekday') !== undefined;
+  for (const phrase of [...sought.phrases].sort((a, b) => Number(isWeekday(b)) - Number(isWeekday(a)))) {
     // Prefers the relative meaning, because without diacritics the Vietnamese word for June also means next month.
     const sense =
       phrase.senses.find(({ is }) => is === 'relative') ??
@@ -192,8 +203,12 @@ function findPhrases(sought: Sought): void {
     if (!sense || isGreeting(sought, phrase, sense) || (isShortForm(phrase) && !isNearDate(sought, phrase))) continue;
     const { start, end } = phrase;
     if (sense.is === 'weekday') {
-      const day = today.plus({ days: ((sense.value - today.weekday + 6) % 7) + 1 });
-      add(sought, { start, end, day, precision: 'day' });
+      const week = sought.phrases.find((one) => weekOf(one) !== undefined && isBeside(text, one, phrase));
+      const day = week
+        ? today.plus({ weeks: weekOf(week)! }).set({ weekday: sense.value as WeekdayNumbers })
+        : today.plus({ days: ((sense.value - today.weekday + 6) % 7) + 1 });
+      const span = { start: Math.min(start, week?.start ?? start), end: Math.max(end, week?.end ?? end) };
+      add(sought, { ...span, day, precision: 'day' });
     } else if (sense.is === 'holiday') {
       const day = holidayOf(sense.value, language, today);
       if (day) add(sought, { start, end, day: day.first, last: day.last, precision: 'day' });
@@ -227,16 +242,13 @@ function monthFrom({ text, today }: Sought, { end }: Phrase, month: number): Per
 function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null): void {
   if (!period) return add(sought, { start, end, day: null, precision: 'period' });
   const { first, last } = period;
-  const part = sought.phrases.find(
-    (one) => isBefore(sought.text, one, start) || (one.start >= end && one.start - end <= 1),
-  );
+  const part = sought.phrases.find((one) => isBefore(sought.text, one, start) || isBehind(sought.text, one, end));
   const cues = part ? part.senses.flatMap((sense) => (sense.is === 'cue' ? [sense.value] : [])) : [];
   const days = Math.round(last.diff(first, 'days').days);
-  const day = cues.includes('middle')
-    ? first.plus({ days: Math.floor(days / 2) })
-    : cues.includes('late')
-      ? last
-      : first;
+  // The middle of a month is its 15th day.
+  const middle = days < DAYS_IN_MONTH && days > 7 ? MID_MONTH : Math.floor(days / 2);
+  const offset: Partial<Record<Cue, number>> = { second_week: 7, third_week: 14, middle, late: days };
+  const day = first.plus({ days: cues.map((cue) => offset[cue]).find((one) => one !== undefined) ?? 0 });
   add(sought, { start, end, day: plausible(day, sought.today), last, precision: 'period' });
 }
 
@@ -254,7 +266,10 @@ function findShortForms(sought: Sought): void {
     const first = upcoming({ year: Number(match[1]), month: 1, day: 1 }, today);
     if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'year'));
   }
-  const week = new RegExp(String.raw`(?<!\p{L})(?:kw|wk|${weekWords().join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`, 'gu');
+  const week = new RegExp(
+    String.raw`(?<!\p{L})(?:kw|cw|wk|s(?=\d)|${weekWords().join('|')})\.?\s?(\d{1,2})(?!\d|[.:/]\d)`,
+    'gu',
+  );
   for (const match of text.matchAll(week)) {
     const span = { start: match.index, end: match.index + match[0].length };
     const weekNumber = Number(match[1]);
@@ -272,6 +287,7 @@ function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
     const { start, end, value, isOrdinal } = number;
+    if (isTaken(sought, number) || isRangeStart(sought, end)) continue;
     const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
     const isCued = beside.some(({ senses }) =>
       senses.some((sense) => sense.is === 'weekday' || (sense.is === 'cue' && sense.value !== 'before_next')),
@@ -289,9 +305,37 @@ function findLoneDays(sought: Sought): void {
   }
 }
 
+/** Returns true if a range continues behind the number of a day: "from 3 to 14 November". */
+function isRangeStart({ text, found }: Sought, end: number): boolean {
+  const next = found.find(({ start }) => start >= end && start - end <= MAX_BESIDE);
+  return (
+    next !== undefined && /^[\s.]{0,2}(?:-|\p{L}{1,6}(?:\s\p{L}{1,4}){0,2}\s)\s?$/u.test(text.slice(end, next.start))
+  );
+}
+
+/** Returns true if a phrase is directly behind a position, with at most one short word between. */
+function isBehind(text: string, { start }: Phrase, place: number): boolean {
+  return (
+    start >= place && start - place <= MAX_BESIDE && /^\s?(?:\p{L}{1,3}\s|の|의\s?)?$/u.test(text.slice(place, start))
+  );
+}
+
 /** Returns true if a phrase is directly before a position. */
 function isBefore(text: string, { end }: Phrase, place: number): boolean {
   return end <= place && place - end <= MAX_BESIDE && BESIDE.test(text.slice(end, place));
+}
+
+/** Returns the number of weeks from now that a phrase such as "next week" names. */
+function weekOf({ senses }: Phrase): number | undefined {
+  const named = senses.flatMap((sense) => (sense.is === 'relative' ? [WEEKS[sense.value]] : []));
+  return named.find((weeks) => weeks !== undefined);
+}
+
+/** Returns true if two phrases are in one sentence, with at most one short word between them. */
+function isBeside(text: string, one: Phrase, other: Phrase): boolean {
+  const [first, second] = one.start < other.start ? [one, other] : [other, one];
+  const between = text.slice(first.end, second.start);
+  return between.length <= MAX_BESIDE && BESIDE.test(between) && !between.includes('.');
 }
 
 function sensed(phrase: Phrase, is: 'month' | 'weekday'): Extract<Sense, { value: number }> | undefined {
@@ -307,8 +351,9 @@ function isShortForm({ senses }: Phrase): boolean {
  * as a date: Polish "list" means November, but also a mailed message.
  */
 function isNearDate({ text, phrases }: Sought, { start, end }: Phrase): boolean {
+  if (start === 0 && end > 2) return true;
   if (
-    /(?:^|\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
+    /(?:\d[.,]?\s?|(?:^|[\s,;])(?:in|im|en|em|i|v|w|u|on|am|le|el|il|prin|din|в|во|у|до)\s)$/u.test(
       text.slice(Math.max(0, start - 8), start),
     )
   )
