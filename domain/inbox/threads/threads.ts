@@ -223,7 +223,10 @@ export const LABELLED = (alias: string): string =>
   `exists (select from thread_labels k where k.organization_id = :org and k.thread_id = ${alias}.thread_id and k.label_id = any(cast(:categories as uuid[])))`;
 
 /** Returns SQL of the conversations to start from, if a filter leaves only a few. Undefined if there are many. */
-export async function fewThreads(ctx: Ctx, { categoryIds, snoozed, asksToStop }: ThreadFilters): Promise<string | undefined> {
+export async function fewThreads(
+  ctx: Ctx,
+  { categoryIds, snoozed, asksToStop }: ThreadFilters,
+): Promise<string | undefined> {
   if (asksToStop) return 'select distinct thread_id from opt_out_questions where organization_id = :org';
   if (snoozed)
     return `select thread_id from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now`;
