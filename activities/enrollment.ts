@@ -16,7 +16,13 @@ export const enrollment = family<EnrollmentActivities>({
   contract: enrollmentWorkflow,
   queue: { advanceEnrollment: 'workflows', deliverSend: 'mail', callApp: 'apps' },
   activities,
-  mustBeOpen: { table: 'enrollments', open: `state = 'active'` },
+  mustBeOpen: {
+    table: 'enrollments',
+    open: `state = 'active'`,
+    // The lead may have ended while its email was being sent. The workflow must still settle that email.
+    further: `select distinct e.organization_id, e.campaign_id, e.contact_id
+      from sends s join enrollments e on e.id = s.enrollment_id where s.state = 'sending' and e.state <> 'active'`,
+  },
   blocked: { taskType: 'enrollment_run', block: blockEnrollment, retry: retryEnrollment },
   deadLetters: [
     { taskType: FAILED_EMAIL, retry: retryFailedEmail },

@@ -18,6 +18,13 @@ export const testRun = family<Omit<TestRunActivities, 'deliverSend'>>({
       return { outcome: result.outcome };
     },
   }),
-  mustBeOpen: { table: 'test_runs', open: `state in ('running', 'waiting_for_event')` },
+  mustBeOpen: {
+    table: 'test_runs',
+    open: `state in ('running', 'waiting_for_event')`,
+    // The test run may have been cancelled while its email was being sent. The workflow must still settle that email.
+    further: `select distinct r.organization_id, r.id
+      from sends s join test_run_steps t on t.id = s.id join test_runs r on r.id = t.test_run_id
+      where s.state = 'sending' and r.state not in ('running', 'waiting_for_event')`,
+  },
   blocked: { taskType: 'test_run', isStamped: true },
 });

@@ -10,11 +10,12 @@ export const warmup = family<WarmupActivities>({
   activities: ({ deps, smtp }) => ({
     warmupTurn: (args) => callVerb(deps, args, (ctx) => advanceWarmup(ctx, smtp, args.mailboxId)),
   }),
-  // If a warmup was stopped while an email was being sent, the workflow must still settle that email.
+  // If a warmup was stopped while an email was being sent, the workflow must still settle that email. It may have been
+  // returned to its slot since then.
   mustBeOpen: {
     table: 'mailboxes',
     open: `mailboxes.warmup is not null
-       or exists (select 1 from warmup_mails w where w.mailbox_id = mailboxes.id and w.state = 'sending')`,
+       or exists (select 1 from warmup_mails w where w.mailbox_id = mailboxes.id and w.state in ('reserved', 'sending'))`,
   },
   blocked: { taskType: 'warmup', table: 'warmup_standings', key: 'mailbox_id', open: 'true', mark: 'run_blocked' },
 });

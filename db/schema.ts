@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 8cdf52ae8fb758c4. Types: 8c9b768249b4490a. */
+/* Written by `npm run db:types`; do not edit. Sources: 9d9d2f12c6424cc4. Types: 8c9b768249b4490a. */
 
 import type {
   ApprovalBinding,

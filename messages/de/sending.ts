@@ -18,7 +18,6 @@ export const sending = {
   'step.label': 'Schritt {number, number} von {count, number}',
   'step.label_named': 'Schritt {number, number} von {count, number} ({name})',
   'step.again': '{step} noch einmal',
-  'step.removed': 'ein entfernter Schritt',
   'wait.at_step': '{step}: {what}',
   'wait.has_slot': 'Die E-Mail hat ihre Zeit',
   'wait.sending': 'wird gesendet',

@@ -21,7 +21,6 @@ export const sending = {
   'step.label': 'step {number, number} of {count, number}',
   'step.label_named': 'step {number, number} of {count, number} ({name})',
   'step.again': '{step} again',
-  'step.removed': 'a step that was removed',
   'wait.at_step': '{step}: {what}',
   'wait.has_slot': 'the email has its slot',
   'wait.sending': 'sending',

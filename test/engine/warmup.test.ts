@@ -307,6 +307,24 @@ test('an email whose worker died is settled though its mailbox was stopped or pa
   }
 });
 
+test('an email whose worker died is settled though its mailbox is held or inactive, and is never sent twice', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const partner = await warmed(world, tenant);
+  for (const rest of [{ hold_code: 'auth_failed' }, { status: 'inactive' }]) {
+    const { id } = await warmed(world, tenant, rest);
+    // An older email without a claim does not hide the claimed one.
+    const waiting = await due(tenant, id, partner.id, { slot_at: new Date(Date.now() - 20 * MINUTE_MS) });
+    const claimedAt = new Date(Date.now() - 10 * MINUTE_MS);
+    const claimed = { state: 'sending', claim_token: newId(), claimed_at: claimedAt, handover: 'begun' };
+    const left = await due(tenant, id, partner.id, claimed);
+    const rests = await advanceWarmup(ctx, smtp, id);
+    t.true(rests.kind === 'wait' && rests.why === 'the mailbox rests', JSON.stringify(rests));
+    t.like(await mailRow(left), { state: 'uncertain', error: 'worker_died' });
+    t.like(await mailRow(waiting), { state: 'reserved' }, 'it keeps its slot');
+  }
+});
+
 test('a rule of weight 0 keeps planned emails and replies from leaving, and so does a partner who has left', async (t) => {
   const tenant = await world.tenant();
   const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];

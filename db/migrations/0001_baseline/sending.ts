@@ -237,6 +237,8 @@ create unique index sends_message_id on sends (organization_id, message_id) wher
 create index sends_campaign on sends (campaign_id, state);
 create index sends_contact on sends (contact_id, id desc);
 create index sends_mailbox_open on sends (mailbox_id, slot_at) where state in ('reserved', 'sending');
+-- Serves the search for workflows that must settle an email (activities/).
+create index sends_claimed on sends (enrollment_id) where state = 'sending';
 create index sends_org on sends (organization_id, id desc);
 -- Rolling bounce and complaint rates. Not partial: the planner does not see that the comparison implies "is not null".
 create index sends_campaign_left on sends (campaign_id, coalesce(sent_at, bounced_at));

@@ -39,8 +39,11 @@ interface Walk {
   run: TestRunRow;
   graph: Graph;
   /** The prospect's current step, or the last finished one. */
-  step: TestStepRow | null;
+  step: LatestStep | null;
 }
+
+/** A step of the run, with the email that it has. */
+type LatestStep = TestStepRow & { email: { state: string; slot_at: Date } | null };
 
 /** Result of evaluating the prospect's current step. */
 type Verdict =
@@ -49,15 +52,19 @@ type Verdict =
   | { kind: 'over'; detail: Message }
   | TestDecision;
 
-/** Advances a test run as far as possible now, and returns its workflow's next action. */
+/**
+ * Advances a test run as far as possible now, and returns its workflow's next action. An email claimed by a worker is
+ * settled first, even if the test run has ended: the worker may be dead.
+ */
 export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision> {
   return transact(ctx, async (tx) => {
     const run = await lockTestRun(tx, id);
     if (!run) return { kind: 'done', outcome: 'deleted' };
-    if (run.state !== 'running' && run.state !== 'waiting_for_event') return { kind: 'done', outcome: run.state };
     const step = await latestStep(tx, id);
-    if (run.ends_at <= tx.now && !(await isBeingSent(tx, step)))
-      return finish({ tx, run, graph: NO_GRAPH, step }, 'failed', OUT_OF_TIME);
+    if (step?.email?.state === 'sending')
+      return { kind: 'send', sendId: step.id, at: tx.now.getTime(), where: render(message('wait.sending')) };
+    if (run.state !== 'running' && run.state !== 'waiting_for_event') return { kind: 'done', outcome: run.state };
+    if (run.ends_at <= tx.now) return finish({ tx, run, graph: NO_GRAPH, step }, 'failed', OUT_OF_TIME);
     const [campaign] = await tx.org.sql<Columns<'campaigns', 'id' | 'graph_version'>>(
       'select id, graph_version from campaigns where organization_id = :org and id = :id',
       { id: run.campaign_id },
@@ -209,7 +216,6 @@ async function executeStep(at: Walk): Promise<Verdict> {
   const own = graph.steps.find(({ id }) => id === step!.step_id);
   // The step was removed while the prospect was at it.
   if (!own) {
-    if (await isBeingSent(tx, step)) return sendNow(at, tx.now);
     await releaseReservedSends(tx, { sendId: step!.id });
     return { kind: 'passed', state: 'skipped', outcome: 'skipped', detail: message('tests.step_removed') };
   }
@@ -221,8 +227,7 @@ async function executeStep(at: Walk): Promise<Verdict> {
 async function executeEmail(at: Walk, own: EngineStep): Promise<Verdict> {
   const { tx, run } = at;
   const step = at.step!;
-  const email = await emailOf(tx, step.id);
-  if (email) return sendNow(at, email.slot_at);
+  if (step.email) return sendNow(at, step.email.slot_at);
   const due = step.started_at.getTime() + limitedWaitMs(run, own.wait_after * DAY_MS);
   if (due > tx.now.getTime()) return wait(at, new Date(due), 'waiting', message('wait.for_day'));
   const slot = await reserveTest(tx, {
@@ -369,23 +374,13 @@ function label({ graph, step }: Walk, what: Message): string {
   return own ? `${render(stepLabel(graph, own))}, ${render(what)}` : render(what);
 }
 
-async function latestStep(tx: Tx, runId: string): Promise<TestStepRow | null> {
-  const [step] = await tx.org.sql<TestStepRow>(
-    'select * from test_run_steps where organization_id = :org and test_run_id = :run order by seq desc limit 1',
+async function latestStep(tx: Tx, runId: string): Promise<LatestStep | null> {
+  const [found] = await tx.org.sql<TestStepRow & { send_state: string | null; slot_at: Date | null }>(
+    `select t.*, s.state as send_state, s.slot_at from test_run_steps t left join sends s on s.id = t.id
+     where t.organization_id = :org and t.test_run_id = :run order by t.seq desc limit 1`,
     { run: runId },
   );
-  return step ?? null;
-}
-
-async function emailOf(tx: Tx, stepId: string): Promise<Columns<'sends', 'state' | 'slot_at'> | undefined> {
-  const [email] = await tx.org.sql<Columns<'sends', 'state' | 'slot_at'>>(
-    'select state, slot_at from sends where organization_id = :org and id = :id',
-    { id: stepId },
-  );
-  return email;
-}
-
-/** Returns true if a worker may be sending the email of a step. The caller must then wait for its outcome. */
-async function isBeingSent(tx: Tx, step: TestStepRow | null): Promise<boolean> {
-  return step !== null && (await emailOf(tx, step.id))?.state === 'sending';
+  if (!found) return null;
+  const { send_state: state, slot_at: slot, ...step } = found;
+  return { ...step, email: state === null ? null : { state, slot_at: slot! } };
 }

@@ -18,19 +18,28 @@ const GIVE_UP_MS = 3 * DAY_MS;
 
 /**
  * Advances a direct send as far as possible now: to the end of its approval, to its scheduled time, to a slot. Returns
- * the next step. Repeating the call is safe.
+ * the next step. Repeating the call is safe. An email claimed by a worker is settled first, because the worker may be
+ * dead. That includes the email of a direct send that has ended, and of a deleted lead or test run.
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
     const email = await lockEmail(tx, id);
+    const [mail] = await tx.org.sql<Mail>(
+      'select state, slot_at, again from sends where organization_id = :org and id = :id',
+      { id },
+    );
+    if (mail?.state === 'sending')
+      return shown({ kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') });
     if (!email) return { kind: 'done', outcome: 'deleted' };
     if (email.state === 'awaiting_approval') return shown(await waitForApproval(tx, email));
     if (email.state !== 'queued') return { kind: 'done', outcome: email.state };
-    const decision = await toSlot(tx, email);
+    const decision = await toSlot(tx, email, mail);
     await storeReason(tx, email, decision);
     return shown(decision);
   });
 }
+
+type Mail = Columns<'sends', 'state' | 'slot_at' | 'again'>;
 
 /** A decision of the workflow, with the reason for waiting as a message. */
 type Decided = DirectDecision extends infer Each
@@ -59,14 +68,9 @@ async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Deci
   return { kind: 'done', outcome: 'expired' };
 }
 
-async function toSlot(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
-  const [mail] = await tx.org.sql<Columns<'sends', 'state' | 'slot_at' | 'again'>>(
-    'select state, slot_at, again from sends where organization_id = :org and id = :id',
-    { id: email.id },
-  );
+async function toSlot(tx: Tx, email: Row<'direct_sends'>, mail: Mail | undefined): Promise<Decided> {
   if (mail?.state === 'reserved')
     return { kind: 'send', at: mail.slot_at.getTime(), where: message('direct.has_slot') };
-  if (mail?.state === 'sending') return { kind: 'send', at: tx.now.getTime(), where: message('direct.looked_for') };
   const giveUp = async (why: Reason): Promise<Decided> => ({
     kind: 'done',
     outcome: await failDirectSend(tx, email, mail?.again ?? false, why),

@@ -26,13 +26,16 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
   const org = reader(ctx);
   const mailbox = await org.query(Mailboxes).findById(mailboxId);
   const now = ctx.clock.now().getTime();
-  if (!mailbox?.warmup || mailbox.warmup_paused_at) {
-    const busy = await settleAbandoned(ctx, smtp, mailboxId);
+  const isOn = mailbox?.warmup && !mailbox.warmup_paused_at;
+  const rests = isOn ? restOf(mailbox, now) : undefined;
+  if (!isOn || rests !== undefined) {
+    const busy = await settleAbandoned(ctx, smtp, mailboxId, { keepsSlots: isOn === true });
     if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'an email may still be under way' };
+  }
+  if (!isOn) {
     if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused', state: 'resting' };
     return { kind: 'done', why: 'warmup is off' };
   }
-  const rests = restOf(mailbox, now);
   if (rests !== undefined)
     return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests', ...(rests === null ? { state: 'resting' } : {}) };
   const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
@@ -52,8 +55,9 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
 }
 
 /**
- * Settles an email that was being sent when the warmup was paused or stopped, or that was returned to its slot since
- * then. Its worker may be dead, and no later iteration would check the email. Fails the email if it was not sent.
+ * Settles an email that was being sent when the warmup was paused or stopped, or its mailbox was held. Its worker may be
+ * dead, and no iteration would deliver the email. Unless `keepsSlots`, also fails an email that was returned to its
+ * slot, because it will not be sent.
  * @returns the delay (ms) until the next check if a worker may still be sending the email, or if its slot is in the
  * future
  */
@@ -61,21 +65,22 @@ async function settleAbandoned(
   ctx: Ctx,
   smtp: SmtpSender,
   mailboxId: string,
+  { keepsSlots }: { keepsSlots: boolean },
 ): Promise<{ retryInMs: number } | undefined> {
   const mail = await nextMail(ctx, mailboxId);
-  if (!mail) return undefined;
-  const busy = mail.state === 'sending' ? await deliverWarmup(ctx, smtp, mail) : undefined;
-  if (busy) return busy;
+  const busy = mail?.state === 'sending' ? await deliverWarmup(ctx, smtp, mail) : undefined;
+  if (busy || !mail || keepsSlots) return busy;
   const left = mail.slot_at.getTime() - ctx.clock.now().getTime();
   if (left > 0) return { retryInMs: left };
   await claimWarmup(ctx, mail.id);
   return undefined;
 }
 
+/** Returns the mailbox's email that a worker has claimed, else its next one. */
 async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefined> {
   const [mail] = await reader(ctx).sql<MailRow>(
     `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending')
-     order by slot_at limit 1`,
+     order by state = 'sending' desc, slot_at limit 1`,
     { mailbox: mailboxId },
   );
   return mail;

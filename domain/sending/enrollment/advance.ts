@@ -22,7 +22,7 @@ import {
   type StepRun,
 } from './snapshot.ts';
 import { firstStepStart } from './entry.ts';
-import { repeatUncertainEmail, executeStep, slotOf, type Verdict } from './steps.ts';
+import { repeatUncertainEmail, executeStep, type Verdict } from './steps.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
@@ -37,13 +37,19 @@ const CALL_MS = 15 * 60_000;
 
 /**
  * Advances a contact as far as possible now and returns the next action of its workflow. Locks the enrollment, so that
- * replies, events, pauses and this decision are serialized.
+ * replies, events, pauses and this decision are serialized. An email claimed by a worker is settled first, even if the
+ * contact is held or has left the campaign: the worker may be dead.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
   return transact(ctx, async (tx) => {
     const snapshot = await readSnapshot(tx, key);
     if (!snapshot) return { kind: 'done', outcome: 'deleted' };
     const { enrollment, campaign } = snapshot;
+    const claimed = snapshot.sends.find(({ state }) => state === 'sending');
+    if (claimed) {
+      const { id: sendId, mailbox_id: mailboxId } = claimed;
+      return { kind: 'send', sendId, mailboxId, where: render(message('wait.sending')), step: null };
+    }
     if (enrollment.state !== 'pending' && enrollment.state !== 'active')
       return { kind: 'done', outcome: enrollment.state };
     if (campaign.status !== 'active') return storeHold(tx, snapshot, message('wait.campaign_paused'), null);
@@ -113,12 +119,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     // resend an uncertain email.
     if (run?.state === 'skipped' && run.outcome !== 'skipped')
       return finish(tx, snapshot, run.outcome as FinalState, message('ended.before'));
-    if (run && !isOver(run) && graph.removed.has(run.step_id)) {
-      // Waits for an email that a worker has claimed. Its outcome must be known before the next step.
-      if (snapshot.send?.state === 'sending')
-        return storeDecision(tx, snapshot, message('step.removed'), slotOf(snapshot.send));
-      await leaveRemovedStep(tx, snapshot);
-    }
+    if (run && !isOver(run) && graph.removed.has(run.step_id)) await leaveRemovedStep(tx, snapshot);
     const onward: NextStep =
       run === null
         ? begin(tx, snapshot, graph)

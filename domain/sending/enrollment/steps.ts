@@ -47,7 +47,7 @@ export async function executeStep(tx: Tx, snapshot: Snapshot, graph: Graph, step
 async function executeEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   const { send } = snapshot;
   if (send) {
-    if (send.state === 'reserved' || send.state === 'sending') return slotOf(send);
+    if (send.state === 'reserved') return slotOf(send);
     if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: message('ended.bounced') };
     if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: message('ended.not_sent') };
     return { kind: 'passed', outcome: send.state === 'skipped' || send.state === 'uncertain' ? send.state : 'sent' };
@@ -57,8 +57,8 @@ async function executeEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: Engi
   return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
 }
 
-/** Returns the slot of an email that is reserved or being sent. */
-export function slotOf({ id, mailbox_id: mailboxId, slot_at: at }: EngineSend): Extract<Verdict, { kind: 'slot' }> {
+/** Returns the slot of a reserved email. */
+function slotOf({ id, mailbox_id: mailboxId, slot_at: at }: EngineSend): Extract<Verdict, { kind: 'slot' }> {
   return { kind: 'slot', sendId: id, mailboxId, at };
 }
 
@@ -70,7 +70,7 @@ export async function repeatUncertainEmail(
   step: EngineStep,
   send: EngineSend,
 ): Promise<Verdict> {
-  if (send.state === 'reserved' || send.state === 'sending') return slotOf(send);
+  if (send.state === 'reserved') return slotOf(send);
   const candidate = candidateFor(snapshot, graph, step);
   return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
 }
