@@ -9,7 +9,7 @@ const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '
 
 /** Modules that every area uses, and small modules that two areas share. */
 const COMMON =
-  /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time)\.|messages\/hours\.|components\/(FileButton|Progress|SimpleGrid|Table|ThemeIcon)\//;
+  /src\/components\/(action|figure|focus|page|page-link|section|sub-pages|time|when-seen)\.|messages\/hours\.|components\/(FileButton|Progress|SimpleGrid|Table|ThemeIcon)\//;
 
 export default defineConfig({
   plugins: [react(), tablerIcons(), sentences()],
@@ -47,7 +47,9 @@ export default defineConfig({
             { name: 'colors', test: /components\/Color(Input|Picker)\//, minShareCount: 2 },
             { name: 'numbers', test: /components\/NumberInput\/|react-number-format/, minShareCount: 2 },
             { name: 'inputs', test: /components\/(TagsInput|PasswordInput)\//, minShareCount: 2 },
-            { name: 'menu', test: /components\/Menu\//, minShareCount: 2 },
+            { name: 'menu', test: /components\/(Menu|Tabs|Tooltip)\//, minShareCount: 2 },
+            { name: 'campaign', test: /pages\/campaigns\/(flow|status|step-card)\./, minShareCount: 2 },
+            { name: 'people', test: /pages\/leads\/(pages|tags)\./, minShareCount: 2 },
             { name: 'report', test: /pages\/reports\/(figure-link|nothing|period)\./, minShareCount: 2 },
           ],
         },

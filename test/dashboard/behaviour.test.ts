@@ -21,7 +21,7 @@ test.after.always(() => world?.close());
  */
 const USUAL = [5, 10] as const;
 const BUDGETS: Record<string, readonly [requests: number, files: number]> = {
-  '/': [7, 6],
+  '/': [6, 6],
   '/campaigns/:id': [6, 14],
   '/campaigns/:id?tab=leads': [5, 12],
   '/campaigns/:id?tab=check': [6, 11],

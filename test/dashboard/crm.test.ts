@@ -117,6 +117,12 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   // The button that opened the dialog is gone, so the page heading gets the focus.
   await page.locator('h1:focus').waitFor();
   t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
+  await page.getByRole('link', { name: 'Board' }).first().click();
+  await page.getByRole('button', { name: 'New pipeline' }).click();
+  await page.getByRole('dialog').getByLabel('Name of the pipeline').fill('Renewals');
+  await page.getByRole('button', { name: 'Create pipeline' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: 'Pipeline' }).and(page.locator('[value="Renewals"]')).waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });

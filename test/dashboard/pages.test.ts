@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Page, Request } from 'playwright-core';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { signInOn, tenantWithPassword } from '../harness/consent.ts';
 import { createVisitorCookie } from '../harness/factories.ts';
@@ -20,44 +21,74 @@ test.after.always(() => world?.close());
 
 /** Number of visitors that go through the pages concurrently, as most of a visit is waiting. */
 const LANES = 3;
+/** Maximum number of API requests when a page is opened. An address that opens a panel of it asks for more. */
+const MOST_REQUESTS = 6;
+const WITH_PANEL = /[?&](node|step|thread)=/;
+/** Layout shift of a page must be below this. */
+const LEAST_SHIFT = 0.02;
+/** Script that sums the layout shifts of a page in `shifted`. */
+const SUM_SHIFTS = `shifted = 0; new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) shifted += one.value;
+}).observe({ type: 'layout-shift', buffered: true })`;
 const PHONE = { width: 390, height: 844 };
 
-browserTest('every page can be used by everybody, in both themes, and keeps the content security policy', async (t) => {
-  t.timeout(600_000);
-  // Names of dialogs that were already opened. Several pages of an area share a dialog, and one check of it is enough.
-  const opened = new Set<string>();
-  const lanes = Array.from({ length: LANES }, async (_, lane) => {
-    const look = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
-    const full = await world.open(scene.tenant, '/', look);
-    const empty = await world.open(scene.empty, '/', look);
-    const found: string[] = [];
-    for (const [name, path, who, act] of scene.pages.filter((_page, at) => at % LANES === lane)) {
-      const { page } = who === 'empty' ? empty : full;
-      await page.goto(world.url + path);
-      await settle(page);
-      await act?.(page);
-      t.is(await page.locator('[role="alert"]').count(), 0, `${name}: errors`);
-      t.regex(await page.title(), /Heron$/, `${name}: no script of what is shown has run`);
-      found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
-      // Waits for colour transitions, whose intermediate colours belong to neither theme.
-      await page.evaluate(
-        `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
-      );
-      found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
-      // Checked in dark mode, where focus rings are harder to see. The frame is the same on every page, so only the
-      // first page includes it.
-      const part = name === 'start' ? 'body' : '#main';
-      found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
-    await full.context.close();
-    await empty.context.close();
-    return [...found, ...full.faults, ...empty.faults];
-  });
-  t.deepEqual((await Promise.all(lanes)).flat(), []);
-});
+/** Opens a page and returns a finding for each budget that it exceeds. */
+async function openWithinBudget(page: Page, path: string): Promise<string[]> {
+  const asked: string[] = [];
+  const count = (request: Request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/v1/')) asked.push(`${request.method()} ${pathname}`);
+  };
+  page.on('request', count);
+  await page.goto(world.url + path);
+  await settle(page);
+  page.off('request', count);
+  const shifted = Number(await page.evaluate('shifted'));
+  return [
+    ...(asked.length > MOST_REQUESTS && !WITH_PANEL.test(path) ? [`${asked.length} requests: ${asked.join(' ')}`] : []),
+    ...(shifted >= LEAST_SHIFT ? [`layout shift ${shifted}`] : []),
+  ];
+}
+
+browserTest(
+  'every page can be used by everybody, within its budgets, in both themes, and keeps the content security policy',
+  async (t) => {
+    t.timeout(600_000);
+    // Names of dialogs that were already opened. Several pages of an area share a dialog, and one check of it is enough.
+    const opened = new Set<string>();
+    const lanes = Array.from({ length: LANES }, async (_, lane) => {
+      const look = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
+      const full = await world.open(scene.tenant, '/', look);
+      const empty = await world.open(scene.empty, '/', look);
+      const found: string[] = [];
+      for (const { page } of [full, empty]) await page.addInitScript(SUM_SHIFTS);
+      for (const [name, path, who, act] of scene.pages.filter((_page, at) => at % LANES === lane)) {
+        const { page } = who === 'empty' ? empty : full;
+        found.push(...(await openWithinBudget(page, path)).map((one) => `${name}: ${one}`));
+        await act?.(page);
+        t.is(await page.locator('[role="alert"]').count(), 0, `${name}: errors`);
+        t.regex(await page.title(), /Heron$/, `${name}: no script of what is shown has run`);
+        found.push(...(await findBarriers(page)).map((one) => `${name}, light: ${one}`));
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+        // Waits for colour transitions, whose intermediate colours belong to neither theme.
+        await page.evaluate(
+          `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))`,
+        );
+        found.push(...(await findBarriers(page, 'colours')).map((one) => `${name}, dark: ${one}`));
+        // Checked in dark mode, where focus rings are harder to see. The frame is the same on every page, so only the
+        // first page includes it.
+        const part = name === 'start' ? 'body' : '#main';
+        found.push(...(await walkByKeyboard(page, part, opened)).map((one) => `${name}, keyboard: ${one}`));
+        await page.emulateMedia({ colorScheme: 'light' });
+      }
+      await full.context.close();
+      await empty.context.close();
+      return [...found, ...full.faults, ...empty.faults];
+    });
+    t.deepEqual((await Promise.all(lanes)).flat(), []);
+  },
+);
 
 browserTest('every fourth page can be used by keyboard on a phone, in the light', async (t) => {
   t.timeout(600_000);

@@ -5,6 +5,9 @@ export const crm = {
   'crm.lead': 'Geschäfte aus deinen Unterhaltungen und ihre Stufen.',
   'crm.pipeline': 'Pipeline',
   'crm.pipeline.name': 'Name der Pipeline',
+  'crm.pipeline.new': 'Neue Pipeline',
+  'crm.pipeline.new.why': 'Sie beginnt mit vier Stufen, deren Namen und Reihenfolge du ändern kannst.',
+  'crm.pipeline.create': 'Pipeline anlegen',
   'crm.pipeline.remove': 'Pipeline löschen',
   'crm.pipeline.remove.ask': '„{name}“ löschen?',
   'crm.pipeline.remove.why':

@@ -5,6 +5,9 @@ export const crm = {
   'crm.lead': 'Deals from your conversations and their stages.',
   'crm.pipeline': 'Pipeline',
   'crm.pipeline.name': 'Name of the pipeline',
+  'crm.pipeline.new': 'New pipeline',
+  'crm.pipeline.new.why': 'It begins with four stages; you can change their names and order.',
+  'crm.pipeline.create': 'Create pipeline',
   'crm.pipeline.remove': 'Delete pipeline',
   'crm.pipeline.remove.ask': 'Delete “{name}”?',
   'crm.pipeline.remove.why':

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { dataOf, heron } from '../app/api.ts';
 import { useText } from '../text/index.ts';
 
-/** Select for a contact, searched by part of its name, address or company. */
+/** Select for a contact, searched by part of its name, address or company once it is used. */
 export function ContactSelect({
   label,
   value,
@@ -18,8 +18,10 @@ export function ContactSelect({
   const t = useText();
   const [typed, setTyped] = useState('');
   const [q] = useDebouncedValue(typed, 200);
+  const [isUsed, use] = useState(false);
   const found = useQuery({
     queryKey: ['contacts', 'select', q],
+    enabled: isUsed,
     queryFn: ({ signal }) =>
       dataOf(
         heron.POST('/v1/contacts/search', {
@@ -49,6 +51,7 @@ export function ContactSelect({
       onChange={onChange}
       searchable
       clearable
+      onFocus={() => use(true)}
       searchValue={typed}
       onSearchChange={setTyped}
       // Shows all options, because the API has already filtered them.

@@ -9,6 +9,8 @@ import {
   choicesOf,
   type Choice,
 } from '../../components/choices.ts';
+import { fieldsOf } from './actions.ts';
+import type { Draft, FlowNode } from './flow.ts';
 
 /** Options by kind of field; absent until loaded. */
 export type Choices = Partial<Record<FieldKind, Choice[]>> & {
@@ -16,47 +18,64 @@ export type Choices = Partial<Record<FieldKind, Choice[]>> & {
   actions: string[];
 };
 
-/** Loads the options of fields that refer to records of the workspace, once for the whole page. */
-export function useChoices(): Choices {
+/**
+ * Loads the options of fields that refer to records of the workspace, once for the whole page. It loads only kinds that
+ * the nodes name, and those of the node that is being edited.
+ */
+export function useChoices({ graph, filter }: Pick<Draft, 'graph' | 'filter'>, edited: FlowNode | undefined): Choices {
+  const isAction = edited?.type === 'action';
+  const named = graph.nodes.flatMap(({ action, config }) =>
+    (fieldsOf(action ?? '') ?? []).flatMap(({ name, kind }) => (config?.[name] ? kind : [])),
+  );
+  const wanted = new Set<FieldKind>([...named, ...(fieldsOf(edited?.action ?? '') ?? []).map(({ kind }) => kind)]);
+  const hasCampaign = wanted.has('campaign') || filter.campaign_ids !== undefined || edited?.type === 'trigger';
+  const tag = useOptions('tag', wanted.has('tag'), fetchTags);
+  const campaign = useOptions('campaign', hasCampaign, async () =>
+    choicesOf((await dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } }))).data),
+  );
+  const places = useOptions('place', wanted.has('stage') || wanted.has('pipeline'), fetchStages);
+  const member = useOptions('member', wanted.has('member'), fetchMembers);
+  const automation = useOptions('automation', wanted.has('automation'), fetchAutomations);
+  const connections = useOptions(
+    'connections',
+    isAction || graph.nodes.some((node) => node.connection_id),
+    fetchConnections,
+  );
+  const catalog = useOptions(
+    'catalog',
+    isAction,
+    async () => (await dataOf(heron.GET('/v1/integrations/catalog'))).catalog,
+  );
+  return {
+    ...(tag ? { tag } : {}),
+    ...(campaign ? { campaign } : {}),
+    ...places,
+    ...(member ? { member } : {}),
+    ...(automation ? { automation } : {}),
+    connections: connections ?? [],
+    actions: (catalog ?? [])
+      .filter(({ provider }) => connections?.some((one) => one.provider === provider))
+      .flatMap(({ action_types: types }) => types)
+      .filter((action) => !action.startsWith('sendsets.')),
+  };
+}
+
+/** Loads options of one kind once they are wanted; undefined until then, and if the role may not read them. */
+function useOptions<T>(kind: string, isWanted: boolean, queryFn: () => Promise<T>): T | undefined {
   const { data } = useQuery({
-    queryKey: ['automations', 'choices'],
+    queryKey: ['automations', 'choices', kind],
+    enabled: isWanted,
     staleTime: 60_000,
-    queryFn: async () => {
-      const orNone = <T>(asked: Promise<T[]>) => asked.catch((): T[] => []);
-      const [tag, campaign, places, member, automation, connected, catalog] = await Promise.all([
-        orNone(fetchTags()),
-        orNone(
-          dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })).then(({ data: rows }) =>
-            choicesOf(rows),
-          ),
-        ),
-        fetchStages().catch(() => ({})),
-        orNone(fetchMembers()),
-        orNone(fetchAutomations()),
-        orNone(
-          dataOf(heron.GET('/v1/integrations/connections')).then(({ connections }) =>
-            connections.map(({ id, provider, label, external_account_name }) => ({
-              value: id,
-              label: label || external_account_name || provider,
-              provider,
-            })),
-          ),
-        ),
-        orNone(dataOf(heron.GET('/v1/integrations/catalog')).then(({ catalog: rows }) => rows)),
-      ]);
-      return {
-        tag,
-        campaign,
-        ...places,
-        member,
-        automation,
-        connections: connected,
-        actions: catalog
-          .filter(({ provider }) => connected.some((one) => one.provider === provider))
-          .flatMap(({ action_types }) => action_types)
-          .filter((action) => !action.startsWith('sendsets.')),
-      };
-    },
+    queryFn,
   });
-  return data ?? { connections: [], actions: [] };
+  return data;
+}
+
+async function fetchConnections(): Promise<Choices['connections']> {
+  const { connections } = await dataOf(heron.GET('/v1/integrations/connections'));
+  return connections.map(({ id, provider, label, external_account_name: account }) => ({
+    value: id,
+    label: label || account || provider,
+    provider,
+  }));
 }

@@ -1,7 +1,7 @@
 import { Handle, Position, type Edge, type Node, type NodeProps } from '@xyflow/react';
 import { FlowPicture, EDGE_STYLE } from '../../components/flow-picture.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import { useChoices } from './choices.ts';
+import type { Choices } from './choices.ts';
 import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
 import classes from './graph.module.css';
 import { summaryOf } from './summary.ts';
@@ -20,12 +20,14 @@ const FIT = { maxZoom: 1, padding: 0.12 };
 /** Graph of the flow. With results, it shows the result of each node and the branches taken. */
 export default function GraphPicture({
   draft,
+  choices,
   chosen,
   choose,
   results,
   onMove,
 }: {
   draft: Draft;
+  choices: Choices;
   chosen: string;
   choose: (id: string) => void;
   results: readonly Result[] | undefined;
@@ -33,7 +35,6 @@ export default function GraphPicture({
   onMove: ((id: string, place: { x: number; y: number }) => void) | undefined;
 }) {
   const t = useText();
-  const choices = useChoices();
   const { graph } = draft;
   const of = new Map(results?.map((result) => [result.node_id, result]));
   const nodes: Shown[] = graph.nodes.map((node) => ({

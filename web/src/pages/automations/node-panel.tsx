@@ -18,7 +18,7 @@ import { toTriggerChoice } from '../../components/trigger-names.ts';
 import { TRIGGERS } from '../../components/triggers.ts';
 import { textOf, useText } from '../../text/index.ts';
 import { ACTIONS, fieldsOf } from './actions.ts';
-import { useChoices } from './choices.ts';
+import type { Choices } from './choices.ts';
 import {
   insertAfter,
   connectOutput,
@@ -46,12 +46,14 @@ const KEYS = [
 /** Panel of one node: its action, its next node and its result. */
 export function NodePanel({
   draft,
+  choices,
   node,
   result,
   onChange,
   choose,
 }: {
   draft: Draft;
+  choices: Choices;
   node: FlowNode;
   result: Result | undefined;
   /** Called with the changed automation. Without it, the panel is read-only. */
@@ -59,7 +61,6 @@ export function NodePanel({
   choose: (id: string) => void;
 }) {
   const t = useText();
-  const choices = useChoices();
   const { graph } = draft;
   const change = (changed: Partial<FlowNode>) =>
     onChange?.({
@@ -69,10 +70,12 @@ export function NodePanel({
   return (
     <Stack gap="sm">
       {result ? <Outcome result={result} /> : null}
-      {node.type === 'trigger' ? <TriggerFields draft={draft} onChange={onChange} /> : null}
+      {node.type === 'trigger' ? (
+        <TriggerFields draft={draft} campaigns={choices.campaign} onChange={onChange} />
+      ) : null}
       {node.type === 'condition' ? <ConditionFields node={node} change={change} isFixed={!onChange} /> : null}
       {node.type === 'action' ? (
-        <ActionFields key={node.action} node={node} change={change} isFixed={!onChange} />
+        <ActionFields key={node.action} node={node} choices={choices} change={change} isFixed={!onChange} />
       ) : null}
       {outputsOf(node).map((when) => (
         <Stack key={when} gap={6}>
@@ -149,9 +152,16 @@ function Outcome({ result }: { result: Result }) {
   );
 }
 
-function TriggerFields({ draft, onChange }: { draft: Draft; onChange: ((draft: Draft) => void) | undefined }) {
+function TriggerFields({
+  draft,
+  campaigns,
+  onChange,
+}: {
+  draft: Draft;
+  campaigns: Choices['campaign'];
+  onChange: ((draft: Draft) => void) | undefined;
+}) {
   const t = useText();
-  const { campaign } = useChoices();
   const { trigger_event: trigger, filter } = draft;
   const hasIntent = trigger === 'email.replied' || trigger === 'email.received';
   const narrow = (name: 'intents' | 'campaign_ids', values: string[]) => {
@@ -186,7 +196,7 @@ function TriggerFields({ draft, onChange }: { draft: Draft; onChange: ((draft: D
       {trigger.startsWith('email.') ? (
         <MultiSelect
           label={t('automations.campaigns')}
-          data={campaign ?? []}
+          data={campaigns ?? []}
           value={filter.campaign_ids ?? []}
           onChange={(values) => narrow('campaign_ids', values)}
           placeholder={filter.campaign_ids ? '' : t('automations.any')}
@@ -292,9 +302,8 @@ function toValue(written: string, operator: string | undefined): unknown {
   return written.trim() !== '' && Number.isFinite(number) && String(number) === written ? number : written;
 }
 
-function ActionFields({ node, change, isFixed }: FieldsOf) {
+function ActionFields({ node, choices, change, isFixed }: FieldsOf & { choices: Choices }) {
   const t = useText();
-  const choices = useChoices();
   const action = node.action ?? '';
   const [json, setJson] = useState(() => JSON.stringify(node.config ?? {}, null, 2));
   const provider = action.startsWith('sendsets.') ? '' : action.split('.')[0]!;

@@ -18,6 +18,7 @@ import { ConcurrentChanges } from '../../components/concurrent-changes.tsx';
 import { useGoTo } from '../../components/page-link.tsx';
 import { useText } from '../../text/index.ts';
 import { editedOf, flowOf, useMayChange, type Automation, type Draft, type Edited, type Result } from './flow.ts';
+import { WhenSeen } from '../../components/when-seen.tsx';
 import { NodePanel } from './node-panel.tsx';
 import { Runs, useRuns } from './runs.tsx';
 import { useChoices } from './choices.ts';
@@ -69,7 +70,6 @@ function Remove({ automation }: { automation: Automation }) {
 
 function Editor({ automation, mayChange }: { automation: Automation; mayChange: boolean }) {
   const t = useText();
-  const choices = useChoices();
   const { id } = automation;
   const path = { params: { path: { id } } };
   const edit = useDraft<Edited>({
@@ -93,10 +93,11 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
   const [chosen, choose] = useFilter('node');
   const [runId, chooseRun] = useFilter('run');
   const [trace, setTrace] = useState<readonly Result[]>();
-  const runs = useRuns(id);
+  const runs = useRuns(id, runId !== '');
   const run = runs.data?.runs.find((each) => each.id === runId);
   const results = trace ?? run?.node_results;
   const node = draft.graph.nodes.find((each) => each.id === chosen) ?? draft.graph.nodes[0]!;
+  const choices = useChoices(draft, mayChange ? node : undefined);
   const change = mayChange
     ? (next: Draft) => {
         setTrace(undefined);
@@ -171,6 +172,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
           <Suspense fallback={<ListSkeleton rows={1} height={420} />}>
             <Picture
               draft={draft}
+              choices={choices}
               chosen={node.id}
               choose={choose}
               results={results}
@@ -196,6 +198,7 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
             <NodePanel
               key={node.id}
               draft={draft}
+              choices={choices}
               node={node}
               result={results?.find(({ node_id }) => node_id === node.id)}
               onChange={change}
@@ -204,14 +207,16 @@ function Editor({ automation, mayChange }: { automation: Automation; mayChange: 
           </Section>
         </Grid.Col>
       </Grid>
-      <Runs
-        id={id}
-        shown={runId}
-        onShow={(shownRun) => {
-          setTrace(undefined);
-          chooseRun(shownRun);
-        }}
-      />
+      <WhenSeen height={200}>
+        <Runs
+          id={id}
+          shown={runId}
+          onShow={(shownRun) => {
+            setTrace(undefined);
+            chooseRun(shownRun);
+          }}
+        />
+      </WhenSeen>
     </>
   );
 }

@@ -8,10 +8,11 @@ import { useText } from '../../text/index.ts';
 
 const COLORS = { running: 'blue', success: 'teal', error: 'red' } as const;
 
-/** Loads the latest runs of an automation. */
-export function useRuns(id: string) {
+/** Loads the latest runs of an automation, once they are wanted. */
+export function useRuns(id: string, isWanted = true) {
   return useQuery({
     queryKey: ['automations', id, 'runs'],
+    enabled: isWanted,
     queryFn: () => dataOf(heron.GET('/v1/automations/{id}/runs', { params: { path: { id }, query: { limit: 50 } } })),
   });
 }

@@ -39,7 +39,7 @@ export default function Check({ id }: { id: string }) {
           mayCheck={maySend}
         />
       </SimpleGrid>
-      <TestRuns id={id} />
+      {check.isPending ? null : <TestRuns id={id} />}
     </Stack>
   );
 }

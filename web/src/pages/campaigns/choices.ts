@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
 import {
   fetchAutomations,
   fetchMembers,
@@ -11,12 +11,16 @@ import {
 import { text } from '../../text/index.ts';
 import { textIn, typeOf, type Action, type Step } from './flow.ts';
 
+/** Fetches pipelines and stages once for both. */
+const fetchPlaces = () =>
+  queryClient.fetchQuery({ queryKey: ['choices', 'places'], queryFn: fetchStages, staleTime: 60_000 });
+
 /** Queries of the records that steps refer to, by kind. */
 const ASK = {
   tags: fetchTags,
   automations: fetchAutomations,
-  pipelines: async () => (await fetchStages()).pipeline,
-  stages: async () => (await fetchStages()).stage,
+  pipelines: async () => (await fetchPlaces()).pipeline,
+  stages: async () => (await fetchPlaces()).stage,
   members: fetchMembers,
   apps: async () => choicesOf((await dataOf(heron.GET('/v1/app-connections', {}))).data),
 } satisfies Record<string, () => Promise<Choice[]>>;

@@ -16,22 +16,18 @@ type Line = RowOf<'/v1/campaigns/{id}/logs'>;
 
 /** Tab of a campaign with leads that wait for a retry, and with the activity log. */
 export default function Log({ id }: { id: string }) {
+  const blocked = useBlocked(id);
   return (
     <Stack gap="lg">
-      <BlockedRuns id={id} />
-      <Lines id={id} />
+      <BlockedRuns id={id} list={blocked} />
+      {blocked.isPending ? null : <Lines id={id} />}
     </Stack>
   );
 }
 
-/**
- * List of app calls that have failed finally. Their leads wait until a person retries the call. Hidden if there are
- * none.
- */
-function BlockedRuns({ id }: { id: string }) {
-  const t = useText();
-  const mayRetry = useCan('send_campaigns');
-  const list = usePaged(['campaigns', id, 'blocked'], (cursor, signal) =>
+/** Loads the app calls that have failed for good. */
+function useBlocked(id: string) {
+  return usePaged(['campaigns', id, 'blocked'], (cursor, signal) =>
     dataOf(
       heron.GET('/v1/campaigns/{id}/step-runs', {
         params: { path: { id }, query: { state: 'blocked', limit: 50, ...cursor } },
@@ -39,6 +35,12 @@ function BlockedRuns({ id }: { id: string }) {
       }),
     ),
   );
+}
+
+/** List of app calls that have failed for good, whose leads wait. Hidden if there are none. */
+function BlockedRuns({ id, list }: { id: string; list: ReturnType<typeof useBlocked> }) {
+  const t = useText();
+  const mayRetry = useCan('send_campaigns');
   const runs = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const retryAll = useRetry(id);
   if (list.data && runs.length === 0) return null;

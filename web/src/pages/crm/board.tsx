@@ -1,10 +1,7 @@
-import { Button, Group, Select, Text } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import IconBriefcase from 'tabler:briefcase';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useAction } from '../../components/action.ts';
 import { useFilter } from '../../components/filter.ts';
 import { Answered, Empty, ListSkeleton } from '../../components/states.tsx';
 import { useText } from '../../text/index.ts';
@@ -12,6 +9,7 @@ import { boardQuery, usePipelines, type Pipeline } from './deals.ts';
 import { EditStages } from './stages.tsx';
 import { Lanes } from './lanes.tsx';
 import { NewDeal } from './new-deal.tsx';
+import { NewPipeline } from './new-pipeline.tsx';
 import { CrmPage } from './pages.tsx';
 
 /** Board of a pipeline's open deals by stage. */
@@ -42,12 +40,21 @@ export default function BoardPage() {
                     {pipeline.name}
                   </Text>
                 )}
-                {mayWrite ? <EditStages pipeline={pipeline} /> : null}
+                {mayWrite ? (
+                  <Group gap={4}>
+                    <NewPipeline onDone={choose} />
+                    <EditStages pipeline={pipeline} />
+                  </Group>
+                ) : null}
               </Group>
               <Board key={pipeline.id} pipeline={pipeline} mayMove={mayWrite} />
             </>
           ) : (
-            <Empty icon={IconBriefcase} title={t('crm.empty')} action={mayWrite ? <FirstPipeline /> : null}>
+            <Empty
+              icon={IconBriefcase}
+              title={t('crm.empty')}
+              action={mayWrite ? <NewPipeline isFirst onDone={choose} /> : null}
+            >
               {t('crm.empty.why')}
             </Empty>
           )
@@ -73,28 +80,5 @@ function Board({ pipeline, mayMove }: { pipeline: Pipeline; mayMove: boolean }) 
         </>
       )}
     </Answered>
-  );
-}
-
-/** Button that creates a first pipeline. Its stages can be changed afterwards. */
-function FirstPipeline() {
-  const t = useText();
-  const [colors] = useState(['#64748b', '#0ea5e9', '#8b5cf6', '#f59e0b']);
-  const create = useAction(
-    () =>
-      dataOf(
-        heron.POST('/v1/crm/pipelines', {
-          body: {
-            name: t('crm.first.name'),
-            stages: ([1, 2, 3, 4] as const).map((at) => ({ name: t(`crm.first.stage.${at}`), color: colors[at - 1]! })),
-          },
-        }),
-      ),
-    { stale: [['deals']] },
-  );
-  return (
-    <Button onClick={() => create.mutate()} loading={create.isPending}>
-      {t('crm.first')}
-    </Button>
   );
 }

@@ -5,7 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
 import type { Key } from '../../app/query-keys.ts';
-import { useCan } from '../../app/person.ts';
+import { useCan, usePerson } from '../../app/person.ts';
 import { useMembers } from '../../components/choices.ts';
 import { useAction } from '../../components/action.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
@@ -13,6 +13,7 @@ import { amountProps, CURRENCIES, toMoney } from '../../components/money.ts';
 import { ContactSelect } from '../../components/contact-select.tsx';
 import { DraftForm } from '../../components/draft-form.tsx';
 import { useDraft } from '../../components/draft.ts';
+import { nameOf } from '../../components/name.ts';
 import { Form } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { Section } from '../../components/section.tsx';
@@ -164,7 +165,10 @@ function Outcome({ deal }: { deal: OneDeal }) {
 function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
   const t = useText();
   const pipelines = usePipelines();
-  const members = useMembers();
+  const { person } = usePerson();
+  const [isChoosing, chooseMember] = useState(false);
+  const isOfOther = deal.assigned_to !== null && deal.assigned_to !== person.id;
+  const members = useMembers(isChoosing || isOfOther).data ?? [{ value: person.id, label: nameOf(person) }];
   const path = { params: { path: { id: deal.id } } };
   const keep = (stored: OneDeal) => {
     queryClient.setQueryData(['deals', deal.id], stored);
@@ -230,7 +234,8 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
         />
         <Select
           label={t('crm.assigned')}
-          data={members.data ?? []}
+          data={members}
+          onFocus={() => chooseMember(true)}
           value={value.assigned_to}
           onChange={(assigned_to) => change({ assigned_to })}
           placeholder={t('crm.nobody')}
@@ -262,7 +267,7 @@ function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
           say={{
             value: (amount) => (amount === null ? '' : toMoney(amount, deal.currency)),
             stage_id: (stage) => stages.find(({ id }) => id === stage)?.name ?? '',
-            assigned_to: (person) => members.data?.find((one) => one.value === person)?.label ?? '',
+            assigned_to: (person) => members.find((one) => one.value === person)?.label ?? '',
             contact_id: (contact) => (contact ? t('crm.theirs.contact') : ''),
           }}
         >

@@ -156,6 +156,7 @@ function Story({ way }: { way: LeadDetail }) {
       },
     })),
   });
+  if (conversations.some(({ isLoading }) => isLoading)) return <ListSkeleton rows={4} height={90} />;
   return <Timeline way={way} messages={conversations.flatMap(({ data }) => data ?? [])} />;
 }
 

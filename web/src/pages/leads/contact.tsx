@@ -12,6 +12,7 @@ import { Page } from '../../components/page.tsx';
 import { Section } from '../../components/section.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
+import { WhenSeen } from '../../components/when-seen.tsx';
 import { PageLink, useGoTo } from '../../components/page-link.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Activity } from './activity.tsx';
@@ -76,7 +77,9 @@ export default function ContactPage() {
               </Stack>
             </SimpleGrid>
             <Notes id={id} mayWrite={mayWrite} />
-            <Activity id={id} />
+            <WhenSeen height={200}>
+              <Activity id={id} />
+            </WhenSeen>
           </>
         )}
       </Answered>
@@ -143,6 +146,7 @@ function Filing({ contact, mayWrite }: { contact: Contact; mayWrite: boolean }) 
         {mayWrite ? (
           <TagsInput
             label={t('leads.tags')}
+            known={contact.categories}
             value={file.isPending ? file.variables : contact.categories.map(({ id }) => id)}
             onChange={(ids) => file.mutate(ids)}
             placeholder={contact.categories.length === 0 ? t('leads.tags.none') : ''}

@@ -3,11 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import IconDownload from 'tabler:download';
 import IconUpload from 'tabler:upload';
 import IconUsers from 'tabler:users';
-import { lazy, memo, Suspense } from 'react';
+import { lazy, memo, Suspense, useState } from 'react';
 import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { shownAddress } from '../../components/address.ts';
 import { ContactBar } from '../../components/bulk/lazy.ts';
+import { useTags } from '../../components/choices.ts';
 import { useFilter } from '../../components/filter.ts';
 import { isEmptyList, usePaged } from '../../components/paged.tsx';
 import { useChosen, useSelection } from '../../hooks/selection.ts';
@@ -19,7 +20,7 @@ import { VirtualTable } from '../../components/virtual-table.tsx';
 import { useText } from '../../text/index.ts';
 import { NewContact } from './new-contact.tsx';
 import { LeadsPage } from './pages.tsx';
-import { Tags, useTags } from './tags.tsx';
+import { Tags } from './tags.tsx';
 
 type Contact = RowOf<'/v1/contacts'>;
 const ExportContacts = lazy(() => import('./export.tsx'));
@@ -132,14 +133,16 @@ const Filters = memo(function Filters({ onExport }: { onExport: () => void }) {
   const [tag, setTag] = useFilter('tag');
   const [subscribed, setSubscribed] = useFilter('subscribed');
   const [sort, setSort] = useFilter('sort');
-  const tags = useTags();
+  const [isOpened, open] = useState(false);
+  const tags = useTags(isOpened || tag !== '');
   return (
     <Group gap="xs">
       <SearchField label={t('leads.search')} value={q} onChange={setQ} />
       <Select
         value={tag || null}
         onChange={(value) => setTag(value ?? '')}
-        data={(tags.data?.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
+        data={tags.data ?? []}
+        onFocus={() => open(true)}
         placeholder={t('leads.anyTag')}
         aria-label={t('leads.anyTag')}
         clearable

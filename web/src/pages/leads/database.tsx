@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, Select, SimpleGrid, Skeleton, Stack, Table, Text } from '@mantine/core';
 import IconDownload from 'tabler:download';
 import IconUsers from 'tabler:users';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -27,8 +27,10 @@ export default function DatabasePage() {
   const [where, setWhere] = useFilter('where');
   const [by, setBy] = useFilter('by');
   const [audience, setAudience] = useState(() => readAudience(where));
+  const [isOpened, open] = useState(false);
   const segments = useQuery({
     queryKey: ['segments', 'names'],
+    enabled: isOpened || segment !== '',
     queryFn: () => dataOf(heron.GET('/v1/segments', { params: { query: { limit: 100 } } })),
   });
   const question: Question = {
@@ -66,6 +68,7 @@ export default function DatabasePage() {
               value={segment || null}
               onChange={(value) => setSegment(value ?? '')}
               data={(segments.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+              onFocus={() => open(true)}
               placeholder={t('leads.database.anySegment')}
               aria-label={t('leads.database.anySegment')}
               clearable
@@ -100,6 +103,16 @@ function readAudience(where: string): Audience {
   }
 }
 
+/** Skeleton of the figures and of the facets below them. */
+function CoverageSkeleton() {
+  return (
+    <>
+      <FiguresSkeleton />
+      <Skeleton height={92} radius="md" />
+    </>
+  );
+}
+
 function useCoverage(question: Question) {
   return useQuery({
     queryKey: ['contacts', 'coverage', question],
@@ -117,7 +130,7 @@ function useCoverage(question: Question) {
 function Coverage({ asked }: { asked: ReturnType<typeof useCoverage> }) {
   const t = useText();
   return (
-    <Answered query={asked} skeleton={<FiguresSkeleton />}>
+    <Answered query={asked} skeleton={<CoverageSkeleton />}>
       {({ coverage, facets }) =>
         coverage.total === 0 ? null : (
           <>

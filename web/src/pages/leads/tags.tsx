@@ -1,11 +1,6 @@
 import { Badge, ColorSwatch, Group, MultiSelect, Text, type MultiSelectProps } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { dataOf, heron } from '../../app/api.ts';
-
-/** Loads the workspace's categories of contacts, shown to people as tags. */
-export function useTags() {
-  return useQuery({ queryKey: ['tags'], queryFn: () => dataOf(heron.GET('/v1/categories')) });
-}
+import { useState } from 'react';
+import { useTags } from '../../components/choices.ts';
 
 /** Tags of one contact: colour and name, limited to the first few in narrow spaces. */
 export function Tags({
@@ -40,13 +35,23 @@ export function Tags({
   );
 }
 
-/** Input for choosing tags. */
-export function TagsInput({ value, ...props }: MultiSelectProps & { value: string[] }) {
-  const tags = useTags();
+/** Input for choosing tags. The tags of the workspace are loaded when it is used or holds one without a known name. */
+export function TagsInput({
+  known = [],
+  value,
+  ...props
+}: MultiSelectProps & {
+  value: string[];
+  /** Tags whose names are known. */
+  known?: { id: string; title: string }[];
+}) {
+  const [isUsed, use] = useState(false);
+  const { data } = useTags(isUsed || value.some((tag) => !known.some(({ id }) => id === tag)));
   return (
     <MultiSelect
-      data={(tags.data?.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
+      data={data ?? known.map(({ id, title }) => ({ value: id, label: title }))}
       value={value}
+      onFocus={() => use(true)}
       searchable
       clearable
       {...props}

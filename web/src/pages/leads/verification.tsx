@@ -2,15 +2,16 @@ import { Alert, Button, Progress, Select, Stack, Table, Text } from '@mantine/co
 import IconUsers from 'tabler:users';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
+import { useState } from 'react';
 import { useCan } from '../../app/person.ts';
 import { useAction } from '../../components/action.ts';
 import { useFilter } from '../../components/filter.ts';
+import { useTags } from '../../components/choices.ts';
 import { Section } from '../../components/section.tsx';
 import { Answered, Empty, ErrorNote, ListSkeleton } from '../../components/states.tsx';
 import { PageLink, type Address } from '../../components/page-link.tsx';
 import { toNumber, toPercent, useText } from '../../text/index.ts';
 import { LeadsPage } from './pages.tsx';
-import { useTags } from './tags.tsx';
 
 const VERDICTS = ['valid', 'risky', 'invalid', 'unknown'] as const;
 const COLORS = { valid: 'teal.7', risky: 'yellow.6', invalid: 'red.7', unknown: 'gray.5' } as const;
@@ -23,7 +24,8 @@ export default function VerificationPage() {
   const t = useText();
   const mayWrite = useCan('manage_contacts');
   const [tag, setTag] = useFilter('tag');
-  const tags = useTags();
+  const [isOpened, open] = useState(false);
+  const tags = useTags(isOpened || tag !== '');
   const inList = tag ? [{ field: 'category', operator: 'equal', values: [tag] }] : [];
   const facets = useQuery({
     queryKey: ['contacts', 'verification', tag],
@@ -42,7 +44,8 @@ export default function VerificationPage() {
         label={t('leads.verify.list')}
         value={tag || null}
         onChange={(value) => setTag(value ?? '')}
-        data={(tags.data?.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
+        data={tags.data ?? []}
+        onFocus={() => open(true)}
         placeholder={t('leads.verify.all')}
         clearable
         searchable

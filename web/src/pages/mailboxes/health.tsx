@@ -13,15 +13,19 @@ import { useText } from '../../text/index.ts';
 const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
 const DAYS = 30;
 
-/** Shows a mailbox's health with its problems, and today's sends with their limit. */
-export function MailboxHealth({ id }: { id: string }) {
-  const t = useText();
-  const may = useCan('view_analytics');
-  const standing = useQuery({
+/** Loads a mailbox's health, if the role may see it. */
+export function useStanding(id: string) {
+  return useQuery({
     queryKey: ['mailboxes', id, 'standing'],
-    enabled: may,
+    enabled: useCan('view_analytics'),
     queryFn: () => dataOf(heron.GET('/v1/analytics/accounts/{id}', { params: { path: { id } } })),
   });
+}
+
+/** Shows a mailbox's health with its problems, and today's sends with their limit. */
+export function MailboxHealth({ standing }: { standing: ReturnType<typeof useStanding> }) {
+  const t = useText();
+  const may = useCan('view_analytics');
   if (!may) return null;
   return (
     <Answered query={standing} skeleton={<FiguresSkeleton count={3} />}>

@@ -19,7 +19,7 @@ import { HeldMailbox } from './hold.tsx';
 import { MailboxState } from './list.tsx';
 import { NewPassword } from './password.tsx';
 import { TestResult } from './refusal.tsx';
-import { MailboxHealth, WarmupCurve } from './health.tsx';
+import { MailboxHealth, useStanding, WarmupCurve } from './health.tsx';
 import { Identity } from './identity.tsx';
 import { SyncButton } from './sync.tsx';
 import { TrackingDomain } from './tracking.tsx';
@@ -30,11 +30,11 @@ type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 export default function MailboxPage() {
   const t = useText();
   const { id } = useParams({ from: '/mailboxes/$id' });
-  const mayFigures = useCan('view_analytics');
   const mailbox = useQuery({
     queryKey: ['mailboxes', id],
     queryFn: () => dataOf(heron.GET('/v1/emails/{id}', { params: { path: { id } } })),
   });
+  const standing = useStanding(id);
   return (
     <Page
       title={mailbox.data?.email ?? t('mailboxes.one')}
@@ -52,24 +52,34 @@ export default function MailboxPage() {
         {(data) => (
           <Stack gap="md">
             <HeldMailbox mailbox={data} />
-            <MailboxHealth id={id} />
-            <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <Connection mailbox={data} />
-              <Dns id={id} />
-              <Caps mailbox={data} />
-              <Warmup mailbox={data} />
-              <TrackingDomain mailbox={data} />
-              {/* Only Gmail mailboxes have several From addresses to choose from. */}
-              {data.provider === 'gmail' ? <Identity mailbox={data} /> : <Used mailbox={data} />}
-            </SimpleGrid>
-            {data.warmup && mayFigures ? <WarmupCurve id={id} /> : null}
-            {data.provider === 'gmail' ? <Used mailbox={data} /> : null}
-            <Errors mailbox={data} />
-            <Disconnect mailbox={data} />
+            <MailboxHealth standing={standing} />
+            {standing.isLoading ? null : <Parts mailbox={data} />}
           </Stack>
         )}
       </Answered>
     </Page>
+  );
+}
+
+/** Parts of the page below the health, which would move while it is unknown. */
+function Parts({ mailbox }: { mailbox: Mailbox }) {
+  const mayFigures = useCan('view_analytics');
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Connection mailbox={mailbox} />
+        <Dns id={mailbox.id} />
+        <Caps mailbox={mailbox} />
+        <Warmup mailbox={mailbox} />
+        <TrackingDomain mailbox={mailbox} />
+        {/* Only Gmail mailboxes have several From addresses to choose from. */}
+        {mailbox.provider === 'gmail' ? <Identity mailbox={mailbox} /> : <Used mailbox={mailbox} />}
+      </SimpleGrid>
+      {mailbox.warmup && mayFigures ? <WarmupCurve id={mailbox.id} /> : null}
+      {mailbox.provider === 'gmail' ? <Used mailbox={mailbox} /> : null}
+      <Errors mailbox={mailbox} />
+      <Disconnect mailbox={mailbox} />
+    </>
   );
 }
 

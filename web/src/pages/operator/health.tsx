@@ -15,13 +15,16 @@ export default function HealthPage() {
   const t = useText();
   const { person } = usePerson();
   const isAdmin = useCan('view_analytics') && person.is_admin;
+  const findings = useFindings(isAdmin);
   return (
     <OperatorPage>
-      {isAdmin ? <Findings /> : null}
-      <SimpleGrid cols={{ base: 1, md: isAdmin ? 2 : 1 }}>
-        <Parts />
-        {isAdmin ? <Build /> : null}
-      </SimpleGrid>
+      {isAdmin ? <Findings health={findings} /> : null}
+      {isAdmin && findings.isPending ? null : (
+        <SimpleGrid cols={{ base: 1, md: isAdmin ? 2 : 1 }}>
+          <Parts />
+          {isAdmin ? <Build /> : null}
+        </SimpleGrid>
+      )}
       {isAdmin ? null : (
         <Text size="sm" c="dimmed">
           {t('operator.admins')}
@@ -31,12 +34,16 @@ export default function HealthPage() {
   );
 }
 
-function Findings() {
-  const t = useText();
-  const health = useQuery({
+function useFindings(isWanted: boolean) {
+  return useQuery({
     queryKey: ['operator', 'findings'],
+    enabled: isWanted,
     queryFn: () => dataOf(heron.GET('/v1/admin/instance/health')),
   });
+}
+
+function Findings({ health }: { health: ReturnType<typeof useFindings> }) {
+  const t = useText();
   return (
     <Section title={t('operator.findings')}>
       <Answered query={health} skeleton={<ListSkeleton rows={3} height={48} />}>

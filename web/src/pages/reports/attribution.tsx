@@ -44,7 +44,7 @@ export default function AttributionPage() {
           )
         }
       </Answered>
-      <Credit period={period} />
+      {summary.isPending ? null : <Credit period={period} />}
     </ReportPage>
   );
 }

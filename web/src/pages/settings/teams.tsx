@@ -57,13 +57,15 @@ export default function TeamsPage() {
           )
         }
       </Answered>
-      <LabelList
-        of={TASK_TYPES}
-        title={t('settings.taskTypes')}
-        why={t('settings.taskTypes.why')}
-        removal={t('settings.taskTypes.delete')}
-        mayEdit={mayEdit}
-      />
+      {teams.isPending ? null : (
+        <LabelList
+          of={TASK_TYPES}
+          title={t('settings.taskTypes')}
+          why={t('settings.taskTypes.why')}
+          removal={t('settings.taskTypes.delete')}
+          mayEdit={mayEdit}
+        />
+      )}
       {isOpen ? <EditTeam onClose={dialog.close} /> : null}
     </SettingsPage>
   );

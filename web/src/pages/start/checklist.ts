@@ -2,7 +2,6 @@ import type { Address } from '../../components/page-link.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { dataOf, heron } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
-import { useFigures } from './figures.ts';
 
 type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
 
@@ -17,27 +16,47 @@ export interface ChecklistStep {
   isUnderWay: boolean;
 }
 
-/** Loads the steps to a first campaign with their states. Each query starts when the previous one is answered. */
-export function useChecklist() {
+/** Number of campaigns in which the one that was started is searched. */
+const MOST_CAMPAIGNS = 20;
+
+/** Loads what a workspace begins with: its first mailbox and its campaigns, or a contact if there is no campaign yet. */
+function useBase() {
   const may = useCan('view_campaigns');
   const mayContacts = useCan('view_contacts');
-  const figures = useFigures();
-  const base = useQuery({
+  return useQuery({
     queryKey: ['checklist', 'base'],
     enabled: may,
     queryFn: async () => {
-      const [mailboxes, contacts, campaigns] = await Promise.all([
+      const [mailboxes, campaigns] = await Promise.all([
         dataOf(heron.GET('/v1/emails', { params: { query: { limit: 1 } } })),
-        mayContacts ? dataOf(heron.GET('/v1/contacts', { params: { query: { limit: 1 } } })) : undefined,
-        dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 1 } } })),
+        dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: MOST_CAMPAIGNS } } })),
       ]);
-      return {
-        mailbox: mailboxes.data[0],
-        contact: contacts?.data[0],
-        campaign: campaigns.data[0],
-      };
+      const started = campaigns.data.find(({ status }) => status !== 'draft');
+      const campaign = started ?? campaigns.data[0];
+      const contacts =
+        campaign || !mayContacts
+          ? undefined
+          : await dataOf(heron.GET('/v1/contacts', { params: { query: { limit: 1 } } }));
+      return { mailbox: mailboxes.data[0], contact: contacts?.data[0], campaign, wasStarted: started !== undefined };
     },
   });
+}
+
+/** Loads the figures of the workspace's last ninety days, unless no campaign was started yet. */
+export function useFigures() {
+  const mayCampaigns = useCan('view_campaigns');
+  const base = useBase();
+  return useQuery({
+    queryKey: ['checklist', 'figures'],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '90d' } } })),
+    enabled: useCan('view_analytics') && (!mayCampaigns || base.data?.wasStarted === true),
+  });
+}
+
+/** Loads the steps to a first campaign with their states. Each query starts when the previous one is answered. */
+export function useChecklist() {
+  const figures = useFigures();
+  const base = useBase();
   const { mailbox, campaign } = base.data ?? {};
   const dns = useQuery({
     queryKey: ['checklist', 'dns', mailbox?.id],
@@ -51,10 +70,12 @@ export function useChecklist() {
     enabled: campaign?.status === 'draft',
     queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
   });
-  // Also waits for the figures. Without them, completed steps would briefly be shown as open.
-  const isThere = base.data && !figures.isLoading;
+  // Also waits for figures and check. Without them, completed steps would briefly be shown as open.
+  const isThere = base.data && !figures.isLoading && !check.isLoading;
   return {
     ...base,
+    /** True until it is known which parts the page has. */
+    isUnknown: base.isLoading,
     data: isThere ? stepsOf({ ...base.data, stats: figures.data?.overall_stats }, dns.data, check.data) : undefined,
   };
 }
@@ -81,6 +102,7 @@ function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | un
   const { mailbox, contact, campaign, stats } = base;
   const errors = check?.problems.filter(({ severity }) => severity === 'error') ?? [];
   const isStarted = campaign !== undefined && campaign.status !== 'draft';
+  const hasLeads = isStarted || (campaign ? check && errors.every(({ code }) => code !== 'no_leads') : contact);
   const campaignAt = campaign ? (`/campaigns/${campaign.id}` as const) : '/campaigns/new';
   return [
     step(
@@ -95,7 +117,7 @@ function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | un
       mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
       dns && !dns.all_aligned ? [{ code: 'dns', message: dns.summary, fix: '' }] : [],
     ),
-    step('leads', contact ? 'done' : 'open', campaign ? `/campaigns/${campaign.id}?tab=leads` : '/leads', []),
+    step('leads', hasLeads ? 'done' : 'open', campaign ? `/campaigns/${campaign.id}?tab=leads` : '/leads', []),
     step('campaign', campaign ? 'done' : 'open', campaignAt, []),
     step(
       'checked',

@@ -10,8 +10,8 @@ import { PageLink, PageLinkButton } from '../../components/page-link.tsx';
 import { Answered, Finding, FiguresSkeleton, ListSkeleton } from '../../components/states.tsx';
 import { Ago } from '../../components/time.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
-import { useChecklist, type ChecklistStep } from './checklist.ts';
-import { ofLastDays, useFigures } from './figures.ts';
+import { useChecklist, useFigures, type ChecklistStep } from './checklist.ts';
+import { ofLastDays } from './figures.ts';
 
 /** First page: recent activity and, until the first reply, the checklist. */
 export default function StartPage() {
@@ -26,7 +26,8 @@ export default function StartPage() {
       title={t('start.title', { name })}
       lead={workspace ? t('start.lead', { workspace: workspace.name }) : t('start.noWorkspace')}
     >
-      {workspace ? (
+      {checklist.isUnknown ? <ListSkeleton rows={7} height={52} /> : null}
+      {workspace && !checklist.isUnknown ? (
         <>
           <Figures />
           {isUnderWay || !mayCampaigns ? null : (
@@ -43,9 +44,9 @@ export default function StartPage() {
 
 function Figures() {
   const t = useText();
-  const may = useCan('view_analytics');
   const figures = useFigures();
-  if (!may) return null;
+  // Nothing is asked before the first start, or if the role may not see it.
+  if (figures.isPending && !figures.isLoading) return null;
   return (
     <Answered query={figures} skeleton={<FiguresSkeleton />}>
       {(data) => {
