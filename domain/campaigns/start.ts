@@ -57,8 +57,8 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 }
 
 /**
- * Variant of {@link startCampaign} for a campaign that the caller has locked. Runs every check of a start once. A
- * refused start changes nothing.
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Takes each step of a start once: checks,
+ * policy, launch, end of an earlier request. A refused start changes nothing.
  */
 export async function startOrHold(
   config: Ctx['config'],
@@ -67,23 +67,8 @@ export async function startOrHold(
   options: StartOptions,
 ): Promise<Start> {
   const openLeads = await assertMayStart(tx, campaign, options);
-  // People need no policy, and an active campaign was checked when it was started.
-  if (isCredential(tx.actor) && campaign.status !== 'active') {
-    const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
-    const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
-    if (authorization.decision === 'awaiting_approval') {
-      const locked: CampaignStart = { campaign, ...options };
-      const held = await holdForApproval(tx, config, {
-        requester: tx.actor,
-        capability: 'campaign.launch',
-        subject: subjectOf(tx, 'campaign'),
-        subjectId: campaign.id,
-        locked,
-        reasons: authorization.reasons,
-      });
-      return { held };
-    }
-  }
+  const held = await holdUnlessAllowed(config, tx, campaign, openLeads, options);
+  if (held) return { held };
   await launch(tx, campaign, openLeads);
   await withdrawApproval(tx, { type: 'campaign', id: campaign.id }, message('approval.campaign_started'));
   return {};
@@ -99,6 +84,33 @@ export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: Sta
   const { refusal, openLeads } = await checkStart(tx.org, campaign, { now: tx.now, ...options });
   if (refusal) throw refusal;
   return openLeads;
+}
+
+/**
+ * Requests the approval of a start that exceeds the policy of a key or application. People need no policy, and an
+ * active campaign was checked when it was started.
+ * @returns the approval; undefined if the start is allowed
+ */
+async function holdUnlessAllowed(
+  config: Ctx['config'],
+  tx: Tx,
+  campaign: CampaignRow,
+  openLeads: number,
+  options: StartOptions,
+): Promise<ApprovalRow | undefined> {
+  if (!isCredential(tx.actor) || campaign.status === 'active') return undefined;
+  const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
+  const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
+  if (authorization.decision === 'execute') return undefined;
+  const locked: CampaignStart = { campaign, ...options };
+  return holdForApproval(tx, config, {
+    requester: tx.actor,
+    capability: 'campaign.launch',
+    subject: subjectOf(tx, 'campaign'),
+    subjectId: campaign.id,
+    locked,
+    reasons: authorization.reasons,
+  });
 }
 
 /**
