@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts';
 import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
-import { createCampaign, newCampaignProblems } from '../../domain/campaigns/create.ts';
+import { checkNewCampaign, createCampaign } from '../../domain/campaigns/create.ts';
 import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
 import { estimateCampaign, estimateProblems, estimateRest } from '../../domain/campaigns/estimate.ts';
 import { createCampaignSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
@@ -107,7 +107,8 @@ export const campaignRoutes = [
       'Only `name` is required. Steps are connected in order. A step may name the target of a branch by its index in `steps`, from 0.',
     bodyLimit: 8 * 1024 * 1024,
     body: createCampaignSchema,
-    furtherProblems: (ctx, body) => newCampaignProblems(reader(ctx), ctx.actor, body, ctx.clock.now()),
+    furtherProblems: async (ctx, body) =>
+      (await checkNewCampaign(reader(ctx), ctx.actor, body, ctx.clock.now())).problems,
     success: { status: 201, body: writtenCampaign },
     errors: ['invalid_setting'],
     handler: async (ctx, { body }) => {

@@ -181,7 +181,7 @@ export const campaignStepRoutes = [
       'Send the whole list; mailboxes not in it leave the pool. An empty pool pauses a running campaign. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: sendersBody.extend(expectedVersion),
-    furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders, 'body.senders'),
+    furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders),
     success: { status: 200, body: senderList },
     errors: ['conflict'],
     handler: async (ctx, { params, body: { senders, expected_updated_at: expectedUpdatedAt } }) =>

@@ -1,8 +1,10 @@
+import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { inspectSource, sourceWarnings, type MessageError, type MessageField } from '../mail/messages/render-source.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../sending/campaign/graph.ts';
+import { stepProblems } from '../sending/campaign/step-problems.ts';
 import type { StepInput } from './input.ts';
 import { message } from '../../messages/index.ts';
 
@@ -25,8 +27,21 @@ export function defaultWaitAfter(position: number): number {
 }
 
 /**
- * Builds the steps of a create request, connected in order. Keeps `conditions` of the request, but replaces targets
- * given as an index in `steps` by ids.
+ * Builds the steps of a create request, as {@link buildSteps}, and lists all their problems: kinds, actions, ids of other
+ * rows, branches.
+ */
+export async function buildCheckedSteps(
+  org: OrgScope,
+  inputs: readonly StepInput[],
+): Promise<{ steps: NewStep[]; problems: Problem[] }> {
+  const { steps, problems } = buildSteps(inputs);
+  const checked = steps.map(({ kind, action, position }) => ({ kind, action, path: `body.steps.${position}` }));
+  return { steps, problems: [...(await stepProblems(org, checked)), ...problems] };
+}
+
+/**
+ * Builds the steps of a create request, connected in order. Keeps `conditions` of the request, in which it replaces
+ * targets given as an index in `steps` by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
   const ids = inputs.map(() => newId());

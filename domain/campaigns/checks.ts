@@ -6,7 +6,7 @@ import type { Problem } from '../../lib/errors.ts';
 import { assertMailboxAllowed, type Actor } from '../platform/kernel/actor.ts';
 import { existingIds, unknownIdProblems } from '../platform/references.ts';
 import { scheduleProblems } from '../platform/scheduling/problems.ts';
-import type { CheckedStep } from '../sending/campaign/step-findings.ts';
+import type { CheckedStep } from '../sending/campaign/step-problems.ts';
 import type { CampaignSettings, SenderInput } from './input.ts';
 import { message } from '../../messages/index.ts';
 
@@ -54,29 +54,30 @@ export async function labelProblems(
 }
 
 /**
- * Lists problems of an explicit sender pool: each entry must be a mailbox of the organization, without repetition.
+ * Lists problems of the mailboxes of an explicit sender pool: each must be one of the organization, without repetition.
+ * @param pathOf returns the path of the mailbox at an index
  * @throws AppError forbidden when the caller's key may not use one of the mailboxes
  */
-export async function senderProblems(
+export async function mailboxProblems(
   org: OrgScope,
   actor: Actor,
-  senders: readonly SenderInput[],
-  path: string,
+  mailboxIds: readonly string[],
+  pathOf: (index: number) => string,
 ): Promise<Problem[]> {
-  const ids = senders.map((sender) => sender.email_account_id.toLowerCase());
+  const ids = mailboxIds.map((id) => id.toLowerCase());
   const known = await existingIds(org, 'mailboxes', ids);
   for (const id of known) assertMailboxAllowed(actor, id);
-  const problems = unknownIdProblems(
-    ids,
-    known,
-    (index) => `${path}.${index}.email_account_id`,
-    message('directory.unknown_mailbox'),
-  );
+  const problems = unknownIdProblems(ids, known, pathOf, message('directory.unknown_mailbox'));
   ids.forEach((id, index) => {
-    if (ids.indexOf(id) < index)
-      problems.push({ path: `${path}.${index}.email_account_id`, message: message('campaigns.listed_twice') });
+    if (ids.indexOf(id) < index) problems.push({ path: pathOf(index), message: message('campaigns.listed_twice') });
   });
   return problems;
+}
+
+/** Lists problems of the explicit sender pool of a request, as {@link mailboxProblems}. */
+export function senderProblems(org: OrgScope, actor: Actor, senders: readonly SenderInput[]): Promise<Problem[]> {
+  const ids = senders.map((sender) => sender.email_account_id);
+  return mailboxProblems(org, actor, ids, (index) => `body.senders.${index}.email_account_id`);
 }
 
 /** Returns a problem if a one-time campaign has more than one email step. */

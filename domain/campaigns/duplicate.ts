@@ -1,4 +1,3 @@
-import { toGraphStep } from '../sending/campaign/step-findings.ts';
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
@@ -9,7 +8,7 @@ import { assertMayWriteSteps } from '../approvals/automation-rights.ts';
 import { withFiles, type FetchedFiles } from '../platform/attachments.ts';
 import { copyAttachments } from './attachments.ts';
 import { announceCreated } from './create.ts';
-import { retargetConditions } from '../sending/campaign/graph.ts';
+import { retargetConditions, toGraphStep } from '../sending/campaign/graph.ts';
 import { assertPoolAllowed } from '../sending/campaign/sender-pool.ts';
 import { logCampaign } from '../sending/campaign/log.ts';
 import { findCampaign } from '../sending/campaign/find.ts';

@@ -7,7 +7,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { hashRecipients, MAX_SAMPLES } from '../approvals/payload.ts';
 import { IS_SENDER, POOL_TABLES, poolBindings } from '../sending/campaign/sender-pool.ts';
-import { toGraphStep } from '../sending/campaign/step-findings.ts';
+import { toGraphStep } from '../sending/campaign/graph.ts';
 import { buildMessage } from '../mail/messages/build.ts';
 import type { MessageContact } from '../mail/messages/values.ts';
 import { effectiveSettings, type OutreachSettings } from '../sending/campaign/outreach-settings.ts';

@@ -52,7 +52,7 @@ export async function replaceSenders(
     const campaign = await lockCampaign(tx, campaignId);
     const { id, name } = campaign;
     assertUnchanged('campaign', campaign.updated_at, expectedUpdatedAt);
-    refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
+    refuseProblems(await senderProblems(tx.org, ctx.actor, senders));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
       'delete from campaign_senders where organization_id = :org and campaign_id = :id and mailbox_id <> all(:keep::uuid[])',

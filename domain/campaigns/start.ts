@@ -58,8 +58,8 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 }
 
 /**
- * Variant of {@link startCampaign} for a campaign that the caller has locked. Runs every check of a start once. A
- * refused start changes nothing.
+ * Variant of {@link startCampaign} for a campaign that the caller has locked. Takes each step of a start once: checks,
+ * policy, launch, end of an earlier request. A refused start changes nothing.
  */
 export async function startOrHold(
   config: Ctx['config'],
@@ -68,24 +68,8 @@ export async function startOrHold(
   options: StartOptions,
 ): Promise<Start> {
   const openLeads = await assertMayStart(tx, campaign, options);
-  // Checks the policy only for a key or application, and not for an active campaign, which was checked when it was
-  // started.
-  if (isCredential(tx.actor) && campaign.status !== 'active') {
-    const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
-    const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
-    if (authorization.decision === 'awaiting_approval') {
-      const locked: CampaignStart = { campaign, ...options };
-      const held = await holdForApproval(tx, config, {
-        requester: tx.actor,
-        capability: 'campaign.launch',
-        subject: subjectOf(tx, 'campaign'),
-        subjectId: campaign.id,
-        locked,
-        reasons: authorization.reasons,
-      });
-      return { held };
-    }
-  }
+  const held = await holdUnlessAllowed(config, tx, campaign, openLeads, options);
+  if (held) return { held };
   await launch(tx, campaign, openLeads);
   await withdrawApproval(tx, { type: 'campaign', id: campaign.id }, message('approval.campaign_started'));
   return {};
@@ -104,7 +88,34 @@ export async function assertMayStart(tx: Tx, campaign: CampaignRow, options: Sta
 }
 
 /**
- * Sets a locked campaign to `paused_undeliverable` if address verification forbids mailing every remaining lead.
+ * Requests the approval of a start that exceeds the policy of a key or application. People need no policy, and an
+ * active campaign was checked when it was started.
+ * @returns the approval; undefined if the start is allowed
+ */
+async function holdUnlessAllowed(
+  config: Ctx['config'],
+  tx: Tx,
+  campaign: CampaignRow,
+  openLeads: number,
+  options: StartOptions,
+): Promise<ApprovalRow | undefined> {
+  if (!isCredential(tx.actor) || campaign.status === 'active') return undefined;
+  const recipients = openLeads + campaign.cc.length + campaign.bcc.length;
+  const authorization = await authorizeCampaign(tx, tx.actor, campaign, recipients);
+  if (authorization.decision === 'execute') return undefined;
+  const locked: CampaignStart = { campaign, ...options };
+  return holdForApproval(tx, config, {
+    requester: tx.actor,
+    capability: 'campaign.launch',
+    subject: subjectOf(tx, 'campaign'),
+    subjectId: campaign.id,
+    locked,
+    reasons: authorization.reasons,
+  });
+}
+
+/**
+ * Sets a locked campaign to `paused_undeliverable` if verification refuses every remaining lead.
  * @param error error of the start, whose writes are rolled back
  * @throws `error` itself if it has another cause or the campaign is active
  */

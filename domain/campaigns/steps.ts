@@ -12,12 +12,13 @@ import type { MessageError } from '../mail/messages/render-source.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';
-import { stepProblems, toGraphStep } from '../sending/campaign/step-findings.ts';
+import { stepProblems } from '../sending/campaign/step-problems.ts';
 import {
   defaultConditions,
   graphProblems,
   normalSuccessor,
   retargetConditions,
+  toGraphStep,
   type GraphStep,
 } from '../sending/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';

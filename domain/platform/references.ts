@@ -15,7 +15,7 @@ export async function idProblems(
   return unknownIdProblems(ids, await existingIds(org, table, ids), (index) => `${path}.${index}`, message);
 }
 
-type ReferenceTable =
+export type ReferenceTable =
   | 'automations'
   | 'campaigns'
   | 'labels'

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { WorkflowHandle } from '@temporalio/client';
 import { newId } from '../../lib/ids.ts';
@@ -14,8 +16,12 @@ import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
  * Answers ten questions of an operator from Temporal alone, without PostgreSQL: by search attributes, by a workflow's
- * details, and by its description.
+ * details, and by its description. Each query stands in the guide for operators.
  */
+
+const GUIDE = fileURLToPath(new URL('../../docs/guides/troubleshooting/temporal-queries.md', import.meta.url));
+/** Ids, times and builds in a query, for which the guide has `…`. */
+const VALUES = /'(?:[0-9a-f-]{36}|\d{4}-\d\d-[^']*|unversioned:[^']*)'/g;
 
 const MINUTE_MS = 60_000;
 
@@ -44,8 +50,13 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Returns the ids of workflows that a visibility query finds. */
+/**
+ * Returns the ids of workflows that a visibility query finds.
+ * @throws Error if the guide lacks the query
+ */
 async function found(query: string): Promise<string[]> {
+  const listed = (await readFile(GUIDE, 'utf8')).split('\n');
+  if (!listed.includes(query.replace(VALUES, "'…'"))) throw new Error(`not in the guide: ${query}`);
   const ids: string[] = [];
   for await (const { workflowId } of engine.temporal.workflow.list({ query })) ids.push(workflowId);
   return ids.sort();
@@ -120,8 +131,8 @@ test.serial('which failed today, and which build ran it', async (t) => {
   await t.throwsAsync(world.deps.workflows.execute(mailboxCheckWorkflow, args, 30_000));
   const today = new Date().toISOString().slice(0, 10);
   const failed = mailboxCheckWorkflow.id(args);
-  const query = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut') AND CloseTime >= '${today}T00:00:00Z'`;
-  t.true((await finds(`${query} AND OrganizationId = '${args.organizationId}'`, failed)).includes(failed));
+  const query = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut') AND CloseTime >= '${today}T00:00:00Z' AND OrganizationId = '${args.organizationId}'`;
+  t.true((await finds(query, failed)).includes(failed));
   const { searchAttributes } = await handleOf(failed).describe();
   const builds = (searchAttributes.BuildIds ?? []) as string[];
   const build = builds.find((one) => one.startsWith('unversioned:'));

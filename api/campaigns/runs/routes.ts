@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { cancelRun } from '../../../domain/campaigns/runs/cancel.ts';
-import { createRun, runProblems } from '../../../domain/campaigns/runs/create.ts';
+import { createRun } from '../../../domain/campaigns/runs/create.ts';
 import { dryRun, readDryRunDns } from '../../../domain/campaigns/runs/dry-run.ts';
 import { createRunSchema } from '../../../domain/campaigns/runs/input.ts';
+import { runProblems } from '../../../domain/campaigns/runs/plan.ts';
 import { getRun, listRuns } from '../../../domain/campaigns/runs/read.ts';
 import { RUN_STATES } from '../../../domain/campaigns/runs/states.ts';
 import { route, type AnyRoute } from '../../http/route.ts';

@@ -1,24 +1,26 @@
 import { json } from '../../../db/connection.ts';
 import type { CampaignRow } from '../../../db/models/campaign.ts';
-import { AppError, type Problem } from '../../../lib/errors.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { runWorkflow } from '../../../workflows/run/contract.ts';
-import { createCampaign, insertVariant } from '../create.ts';
-import type { CampaignSettings, SenderInput } from '../input.ts';
+import { storeCampaign } from '../create.ts';
+import { undefinedIfGone } from '../gone.ts';
+import type { CampaignSettings } from '../input.ts';
 import { replaceSenders } from '../senders.ts';
 import { updateCampaign } from '../update.ts';
 import { createContacts } from '../../audience/contacts/create.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import { may, type Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact, type Tx } from '../../platform/kernel/transact.ts';
+import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { addCampaignLeads } from '../../audience/leads/add.ts';
 import { effectiveSettings } from '../../sending/campaign/outreach-settings.ts';
 import { countRecipients } from './audience.ts';
 import { MAX_RUN_RECIPIENTS, type CreateRun } from './input.ts';
 import { recordEvents } from './move.ts';
-import { allProblems, planRun, refuseFaulty, type RunPlan } from './plan.ts';
+import { planRun, refuseFaulty, type RunPlan } from './plan.ts';
 import type { RunRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
@@ -41,22 +43,12 @@ export async function createRun(ctx: Ctx, input: CreateRun): Promise<RunRow> {
     // Joins the called functions to this transaction, so that their events and audit rows are written together with
     // those of the run.
     const inside: Ctx = { ...ctx, trx: tx.trx, joined: tx };
-    // Locks an existing campaign first, so that nobody starts it while it is configured.
-    if (input.campaign_id !== undefined) await lockCampaign(tx, input.campaign_id).catch(ignoreUnknown);
-    const plan = await planRun(tx.org, tx.actor, input);
+    const plan = await planRun(tx.org, tx.actor, input, await lockExisting(tx, input.campaign_id));
     refuseFaulty(plan);
-    const settings = await settingsOf(tx, input, plan);
-    const campaign = plan.campaign
-      ? await updateForRun(inside, plan.campaign, settings, plan)
-      : await buildCampaign(inside, tx, input, plan, settings);
-    await storeLeads(inside, campaign.id, input);
-    return storeRun(tx, campaign, input, plan);
+    const campaignId = await configureCampaign(inside, tx, input, plan);
+    await storeLeads(inside, campaignId, input);
+    return storeRun(tx, campaignId, input, plan);
   });
-}
-
-/** Lists every problem of a run request that the format of its fields does not show. */
-export async function runProblems(ctx: Ctx, input: Partial<CreateRun>): Promise<Problem[]> {
-  return allProblems(await planRun(reader(ctx), ctx.actor, input));
 }
 
 /**
@@ -70,16 +62,37 @@ function assertMayExecute(actor: Actor, intent: CreateRun['intent']): void {
   });
 }
 
-function ignoreUnknown(error: unknown): void {
-  // Ignores an unknown campaign, because `planRun` reports it together with all other problems.
-  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+/**
+ * Locks the existing campaign of a run, so that it is not started while it is configured. Undefined for an unknown one,
+ * which {@link planRun} reports together with all other problems.
+ */
+async function lockExisting(tx: Tx, id: string | undefined): Promise<CampaignRow | undefined> {
+  return id === undefined ? undefined : lockCampaign(tx, id).catch(undefinedIfGone);
+}
+
+/**
+ * Builds the campaign of a run, or gives an existing one the run's settings and senders.
+ * @returns id of the campaign
+ */
+async function configureCampaign(inside: Ctx, tx: Tx, input: CreateRun, plan: RunPlan): Promise<string> {
+  const settings = await settingsOf(tx.org, input, plan);
+  const senders = plan.senderIds.map((id) => ({ email_account_id: id, weight: 1, enabled: true }));
+  if (plan.campaign) {
+    await updateCampaign(inside, plan.campaign.id, { ...settings, email_tags: [] });
+    await replaceSenders(inside, plan.campaign.id, senders);
+    return plan.campaign.id;
+  }
+  const { steps, variants } = plan.steps;
+  const { name, description = '' } = input;
+  const campaign = { ...settings, name: name!, description, steps, variants, senders };
+  return (await storeCampaign(inside, tx, campaign)).id;
 }
 
 /**
  * Returns the campaign settings that a run determines. With the schedule mode `auto`, an existing campaign keeps its
  * schedule.
  */
-async function settingsOf(tx: Tx, input: CreateRun, plan: RunPlan): Promise<CampaignSettings> {
+async function settingsOf(org: OrgScope, input: CreateRun, plan: RunPlan): Promise<CampaignSettings> {
   const { mode, timezone = 'UTC', days, start_time, end_time } = input.schedule;
   const explicit = {
     timezone,
@@ -92,57 +105,17 @@ async function settingsOf(tx: Tx, input: CreateRun, plan: RunPlan): Promise<Camp
     daily_limit: input.daily_limit,
     stop_on_reply: input.stop_on_reply,
     unsubscribe_header: input.opt_out_enabled,
-    unsubscribe_mode: await unsubscribeMode(tx, input.opt_out_enabled),
+    unsubscribe_mode: await unsubscribeMode(org, input.opt_out_enabled),
     sender_strategy: 'explicit',
     ...(mode === 'auto' && plan.campaign ? {} : explicit),
   };
 }
 
-/**
- * Returns the campaign's unsubscribe mode: `off` if disabled, `text` if the workspace's mode is `off`, otherwise
- * `inherit`, which is the workspace's mode.
- */
-async function unsubscribeMode(tx: Tx, enabled: boolean): Promise<'inherit' | 'text' | 'off'> {
+/** Returns the unsubscribe mode: `off` if disabled, `text` if the workspace's mode is `off`, else the workspace's mode. */
+async function unsubscribeMode(org: OrgScope, enabled: boolean): Promise<'inherit' | 'text' | 'off'> {
   if (!enabled) return 'off';
-  const { unsubscribe } = await effectiveSettings(tx.org, null);
+  const { unsubscribe } = await effectiveSettings(org, null);
   return unsubscribe.mode === 'off' ? 'text' : 'inherit';
-}
-
-async function updateForRun(
-  inside: Ctx,
-  { id }: CampaignRow,
-  settings: CampaignSettings,
-  plan: RunPlan,
-): Promise<CampaignRow> {
-  const campaign = await updateCampaign(inside, id, { ...settings, email_tags: [] });
-  await replaceSenders(inside, id, sendersOf(plan));
-  return campaign;
-}
-
-function sendersOf({ senderIds }: RunPlan): SenderInput[] {
-  return senderIds.map((id) => ({ email_account_id: id, weight: 1, enabled: true }));
-}
-
-async function buildCampaign(
-  inside: Ctx,
-  tx: Tx,
-  { name, description = '' }: CreateRun,
-  plan: RunPlan,
-  settings: CampaignSettings,
-): Promise<CampaignRow> {
-  const { steps, variants } = plan.steps;
-  const senders = sendersOf(plan);
-  const { campaign } = await createCampaign(inside, { ...settings, name: name!, description, steps, senders });
-  if (variants.every((of) => of.length === 0)) return campaign;
-  const rows = await tx.org
-    .table('campaign_steps')
-    .where({ campaign_id: campaign.id })
-    .orderBy('position')
-    .select('id');
-  for (const [place, of] of variants.entries()) {
-    for (const variant of of) await insertVariant(tx, campaign.id, { ...variant, step_id: rows[place]!.id });
-  }
-  return campaign;
 }
 
 async function storeLeads(
@@ -161,8 +134,8 @@ async function storeLeads(
     await addCampaignLeads(inside, campaignId, { contactIds, segmentIds, source: 'run' });
 }
 
-async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: RunPlan): Promise<RunRow> {
-  const recipients = await countRecipients(tx.org, campaign.id);
+async function storeRun(tx: Tx, campaignId: string, input: CreateRun, plan: RunPlan): Promise<RunRow> {
+  const recipients = await countRecipients(tx.org, campaignId);
   if (recipients.count > MAX_RUN_RECIPIENTS)
     throw new AppError('selection_too_large', message('runs.too_many_recipients', { max: MAX_RUN_RECIPIENTS }), {
       fix: message('runs.too_many_recipients.fix'),
@@ -174,7 +147,7 @@ async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: R
       state: 'queued',
       intent: input.intent,
       input: json(stored),
-      campaign_id: campaign.id,
+      campaign_id: campaignId,
       frozen_sender_ids: plan.senderIds,
       recipient_count: recipients.count,
       action_count: recipients.actions,

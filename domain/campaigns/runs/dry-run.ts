@@ -1,11 +1,11 @@
 import type { Ctx } from '../../platform/kernel/context.ts';
-import { reader, transact, withSavepoint } from '../../platform/kernel/transact.ts';
+import { transact, withSavepoint } from '../../platform/kernel/transact.ts';
 import { lockCampaign } from '../../sending/control/status.ts';
 import { readPlannedDns, type CampaignDns } from '../preflight-dns.ts';
 import { createRun } from './create.ts';
 import type { CreateRun } from './input.ts';
 import { moveRun } from './move.ts';
-import { planRun } from './plan.ts';
+import { readPlan } from './plan.ts';
 import { checkAndAdvance } from './preflight.ts';
 import type { RunRow } from './states.ts';
 
@@ -17,7 +17,7 @@ class RolledBack extends Error {}
  * @throws AppError forbidden when the caller's key may not use a named mailbox
  */
 export async function readDryRunDns(ctx: Ctx, input: CreateRun): Promise<CampaignDns> {
-  const { senderIds, campaign } = await planRun(reader(ctx), ctx.actor, input);
+  const { senderIds, campaign } = await readPlan(ctx, input);
   return readPlannedDns(ctx, senderIds, campaign?.tracking_domain ?? '');
 }
 

@@ -108,4 +108,3 @@ export const createRunSchema = z.strictObject({
 
 export type CreateRun = z.output<typeof createRunSchema>;
 export type RunStep = z.output<typeof step>;
-export type RunSenders = CreateRun['senders'];

@@ -1,16 +1,15 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Problem } from '../../../lib/errors.ts';
-import { buildSteps } from '../build-steps.ts';
+import { buildCheckedSteps, type NewStep } from '../build-steps.ts';
 import type { StepInput, VariantInput } from '../input.ts';
-import { stepProblems } from '../../sending/campaign/step-findings.ts';
 import type { RunStep } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Steps of a run converted to campaign steps, with their problems. */
+/** The campaign steps and variants of a run, with their problems. */
 export interface PlannedSteps {
-  steps: StepInput[];
-  /** Variants of each step, by index; empty for an email with a single text. */
-  variants: VariantInput[][];
+  steps: readonly NewStep[];
+  /** Variants of all emails that have several texts. */
+  variants: readonly VariantInput[];
   problems: Problem[];
   /** Problems of app connections that the workspace does not have. The API has a separate error code for them. */
   connectionProblems: Problem[];
@@ -38,18 +37,10 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   );
   if (shape.length > 0 || connectionProblems.length > 0)
     return { steps: [], variants: [], problems: shape, connectionProblems };
-  const steps = inputs.map((step) => toCampaignStep(step, connections));
-  const checked = steps.map((step, index) => ({
-    kind: step.kind!,
-    action: step.action ?? null,
-    path: `body.steps.${index}`,
-  }));
-  return {
-    steps,
-    variants: inputs.map(variantsOf),
-    problems: [...(await stepProblems(org, checked)), ...buildSteps(steps).problems],
-    connectionProblems: [],
-  };
+  const converted = inputs.map((step) => toCampaignStep(step, connections));
+  const { steps, problems } = await buildCheckedSteps(org, converted);
+  const variants = inputs.flatMap((step, index) => variantsOf(step, steps[index]!.id));
+  return { steps, variants, problems, connectionProblems };
 }
 
 /** Checks that a step has the content field of its type and no content field of another type. */
@@ -124,9 +115,10 @@ function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>)
  * Returns the variants of an email with several texts, named A, B, C …. The first variant is the baseline of the
  * comparison.
  */
-function variantsOf(step: RunStep): VariantInput[] {
+function variantsOf(step: RunStep, stepId: string): VariantInput[] {
   if (step.type !== 'email' || step.variants!.length < 2) return [];
   return step.variants!.map(({ subject, body_plain = '', body_html = '', weight }, index) => ({
+    step_id: stepId,
     name: String.fromCharCode(65 + index),
     subject,
     body_plain,

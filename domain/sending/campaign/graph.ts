@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
 import type { Problem } from '../../../lib/errors.ts';
 import type { StepAction } from './actions.ts';
 import { message } from '../../../messages/index.ts';
@@ -271,4 +272,18 @@ function contains(actual: unknown, value: unknown): boolean {
 function toNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+/** Converts a step row to a step of the routing graph. */
+export function toGraphStep(
+  row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
+): GraphStep {
+  const conditions = row.conditions as Partial<StepConditions> | null;
+  return {
+    id: row.id,
+    position: row.position,
+    kind: row.kind,
+    conditions: { ...conditions, branches: conditions?.branches ?? [] },
+    action: row.action as unknown as GraphStep['action'],
+  };
 }

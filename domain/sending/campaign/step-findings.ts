@@ -1,31 +1,28 @@
-import type { CampaignStepRow } from '../../../db/models/campaign-step.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
-import type { Problem } from '../../../lib/errors.ts';
 import { toFinding, type Finding, type Severity } from '../../../lib/finding.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { inspectSource, sourceWarnings } from '../../mail/messages/render-source.ts';
-import { parseTemplate } from '../../mail/messages/template.ts';
 import { mergeValues, SAMPLE_CONTACT } from '../../mail/messages/values.ts';
-import { dealProblems, taskTypeProblems } from './crm-actions.ts';
-import { existingIds } from '../../platform/references.ts';
-import type { StepAction } from './actions.ts';
 import {
   firstStep,
   graphProblems,
   factsAfter,
   matchingBranch,
   type GraphStep,
+  toGraphStep,
   type Outcome,
-  type StepConditions,
 } from './graph.ts';
-import { sizeProblems } from './email-size.ts';
-import type { PoolChoice } from './sender-pool.ts';
+import { IS_SENDER, POOL_TABLES, poolBindings, type PoolChoice } from './sender-pool.ts';
+import { stepProblems } from './step-problems.ts';
 import type { Written, WrittenStep } from './written.ts';
 
 /** A finding about a step or the campaign. An error prevents a start or makes a step fail; a warning does neither. */
 export interface CampaignProblem extends Finding {
   stepId: string | null;
 }
+
+/** Size (bytes) up to which every server accepts an email (RFC 5321, section 4.5.3.1.7). */
+const ALWAYS_TAKEN_BYTES = 64 * 1024;
 
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
@@ -223,129 +220,44 @@ interface FaultInCopy {
   fault: Message;
 }
 
-/** A step to check, with its path in the request. */
-export interface CheckedStep {
-  kind: 'email' | 'action' | 'wait';
-  action: StepAction | null;
-  path: string;
-}
-
 /**
- * Returns problems of step kinds and actions: kind and action must match, and every id must belong to the organization.
+ * Returns an error for each email that the server of a campaign's sender would refuse for its size. The limit is the
+ * SIZE that the server announced when its mailbox was tested. Runs no query if all emails are small.
  */
-export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  for (const { kind, action, path } of steps) {
-    const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
-    if (kind === 'email' && action)
-      problems.push({ path: `${path}.action`, message: message('steps.email_has_action') });
-    else if (kind !== 'email' && !action)
-      problems.push({ path: `${path}.action`, message: message('steps.needs_action', { kind }) });
-    else if (kind === 'wait' && !waits)
-      problems.push({ path: `${path}.action.type`, message: message('steps.wait_action') });
-  }
-  const using = <T>(read: (action: StepAction) => T | undefined) =>
-    steps.flatMap(({ action, path }) => {
-      const id = action ? read(action) : undefined;
-      // A row with an invalid stored action has a null connection id, which is reported like an unknown connection.
-      return id === undefined ? [] : [{ id: id ?? '', path }];
-    });
-  const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
-  const known = await existingIds(
-    org,
-    'app_connections',
-    connections.map((use) => use.id),
+async function sizeProblems(org: OrgScope, campaign: PoolChoice, { steps }: Written): Promise<CampaignProblem[]> {
+  const large = steps
+    .filter(({ kind }) => kind === 'email')
+    .map((step) => ({ id: step.id, bytes: leastBytes(step) }))
+    .filter(({ bytes }) => bytes > ALWAYS_TAKEN_BYTES);
+  if (large.length === 0) return [];
+  const [smallest] = await org.sql<{ email: string; bytes: number }>(
+    `select m.email, m.smtp_max_bytes as bytes from ${POOL_TABLES}
+     where m.organization_id = :org and m.status = 'active' and m.smtp_max_bytes is not null and ${IS_SENDER}
+     order by m.smtp_max_bytes, m.id limit 1`,
+    poolBindings(campaign),
   );
-  for (const { id, path } of connections) {
-    if (!known.has(id.toLowerCase()))
-      problems.push({
-        path: `${path}.action.app_connection_id`,
-        message: message('directory.unknown_app_connection'),
-      });
-  }
-  const automations = using((action) => (action.type === 'run_automation' ? action.automation_id : undefined));
-  const runnable = await existingIds(
-    org,
-    'automations',
-    automations.map((use) => use.id),
-  );
-  for (const { id, path } of automations) {
-    if (!runnable.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.automation_id`, message: message('directory.unknown_automation') });
-  }
-  const categories = using((action) =>
-    action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
-  );
-  const labels = await existingIds(
-    org,
-    'labels',
-    categories.map((use) => use.id),
-    { registry: 'category' },
-  );
-  for (const { id, path } of categories) {
-    if (!labels.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.category_id`, message: message('directory.unknown_category') });
-  }
-  problems.push(...(await crmProblems(org, steps)));
-  return problems;
+  if (!smallest) return [];
+  return large
+    .filter(({ bytes }) => bytes > smallest.bytes)
+    .map(({ id, bytes }) => ({
+      ...toFinding(
+        'error',
+        message('finding.email_too_large', {
+          size: toMegabytes(bytes),
+          limit: toMegabytes(smallest.bytes),
+          mailbox: smallest.email,
+        }),
+      ),
+      stepId: id,
+    }));
 }
 
-/** Fields of step actions that contain the id of a CRM row, with the message for an unknown id. */
-const CRM_NAMES = [
-  { field: 'pipeline_id', table: 'crm_pipelines', said: message('directory.unknown_pipeline') },
-  { field: 'stage_id', table: 'crm_stages', said: message('directory.unknown_stage') },
-  { field: 'assigned_to', table: 'memberships', said: message('directory.unknown_member') },
-] as const;
-
-/**
- * Returns problems of steps that create tasks and deals: unknown ids and task types, impossible deals, and templates
- * that do not parse.
- */
-async function crmProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
-  const actions = steps.flatMap(({ action, path }) =>
-    action?.type === 'create_task' || action?.type === 'create_deal' || action?.type === 'move_deal_stage'
-      ? [{ action, fields: action as Readonly<Record<string, unknown>>, path: `${path}.action` }]
-      : [],
-  );
-  const problems: Problem[] = [];
-  for (const { field, table, said } of CRM_NAMES) {
-    const named = actions.flatMap(({ fields, path }) =>
-      typeof fields[field] === 'string' ? [{ id: fields[field], path: `${path}.${field}` }] : [],
-    );
-    const known = await existingIds(
-      org,
-      table,
-      named.map(({ id }) => id),
-    );
-    for (const { id, path } of named) if (!known.has(id.toLowerCase())) problems.push({ path, message: said });
-  }
-  const deals = actions.flatMap(({ action, path }) => (action.type === 'create_deal' ? [{ ...action, path }] : []));
-  problems.push(...(await dealProblems(org, deals)));
-  const kinds = actions.flatMap(({ action, path }) =>
-    action.type === 'create_task' && action.task_type !== undefined
-      ? [{ name: action.task_type, path: `${path}.task_type` }]
-      : [],
-  );
-  problems.push(...(await taskTypeProblems(org, kinds)));
-  for (const { fields, path } of actions)
-    for (const field of ['title', 'description', 'name'])
-      if (typeof fields[field] === 'string')
-        problems.push(
-          ...parseTemplate(fields[field]).errors.map(({ message }) => ({ path: `${path}.${field}`, message })),
-        );
-  return problems;
+/** Returns the minimum size (bytes) of a step's email: its texts, plus its files in base64 with line ends. */
+function leastBytes({ body_plain: plain, body_html: html, files_bytes: files }: WrittenStep): number {
+  const encoded = Math.ceil(files / 3) * 4;
+  return Buffer.byteLength(plain) + Buffer.byteLength(html) + encoded + Math.ceil(encoded / 76) * 2;
 }
 
-/** Converts a step row to a step of the routing graph. */
-export function toGraphStep(
-  row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
-): GraphStep {
-  const conditions = row.conditions as Partial<StepConditions> | null;
-  return {
-    id: row.id,
-    position: row.position,
-    kind: row.kind,
-    conditions: { ...conditions, branches: conditions?.branches ?? [] },
-    action: row.action as unknown as GraphStep['action'],
-  };
+function toMegabytes(bytes: number): number {
+  return Number((bytes / 1024 / 1024).toFixed(1));
 }

@@ -1,5 +1,4 @@
-import { toGraphStep } from './step-findings.ts';
-import { firstStep, type GraphStep } from './graph.ts';
+import { firstStep, toGraphStep, type GraphStep } from './graph.ts';
 import type { Written } from './written.ts';
 
 /** Returns the ids of the email steps without a text. */
