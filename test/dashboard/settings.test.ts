@@ -114,7 +114,7 @@ browserTest('a person changes name, language and password, and signs out their o
   const { page, context, faults } = await world.open(own, '/settings', english);
   const profile = page.getByRole('region', { name: 'Profile' });
   await profile.getByLabel('First name').fill('Grace');
-  await profile.getByRole('combobox', { name: 'Language of mails' }).click();
+  await profile.getByRole('combobox', { name: 'Language of emails' }).click();
   await page.getByRole('option', { name: 'Deutsch' }).click();
   await profile.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
@@ -132,7 +132,7 @@ browserTest('a person changes name, language and password, and signs out their o
 
   const sessions = page.getByRole('region', { name: 'Signed-in browsers' });
   t.is(await sessions.getByText('This browser').count(), 1);
-  await sessions.getByRole('button', { name: 'Sign out the others' }).click();
+  await sessions.getByRole('button', { name: 'Sign out other browsers' }).click();
   await page.getByText('The other browsers were signed out').waitFor();
   await other.page.reload();
   await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -294,7 +294,7 @@ browserTest('an app is connected, its secret shown once, and tested with the rea
   await dialog.getByLabel('URL').fill(receiver.url);
   await dialog.getByRole('button', { name: 'Connect app' }).click();
   t.true(((await dialog.locator('pre').textContent()) ?? '').length > 20);
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored the secret' }).click();
   const app = page.getByRole('region', { name: 'Our product' });
   await app.getByRole('button', { name: 'Test connection' }).click();
   await app.getByText('It answered with 204').waitFor();
