@@ -48,11 +48,11 @@ browserTest(
     await guest.page.goto(`${world.url}/invitations/${mailedToken(world, GUEST)}`);
     await guest.page.getByLabel('Your name').fill('Ben Bright');
     await guest.page.getByLabel('Password').fill(PASSWORD);
-    await guest.page.getByRole('button', { name: 'Go on' }).click();
+    await guest.page.getByRole('button', { name: 'Continue' }).click();
     const code = /^ {4}(\d{6})$/m.exec(world.outgoing.findLast(({ to }) => to === GUEST)!.text)![1]!;
     await guest.page.getByLabel('Code').fill(code);
     await guest.page.getByRole('button', { name: 'Join Northwind' }).click();
-    await guest.page.getByRole('heading', { name: 'You belong to Northwind' }).waitFor();
+    await guest.page.getByRole('heading', { name: 'You are now a member of Northwind' }).waitFor();
     await guest.page.goto(`${world.url}/settings`);
     await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signInOn(guest.page, GUEST);
