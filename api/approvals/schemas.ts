@@ -16,7 +16,7 @@ export const decisionBody = z.strictObject({
   reason: z.string().trim().max(2000).optional().meta({ description: 'Shown in the audit log and to the requester' }),
   leads_per_day: z.int().min(1).max(MAX_LEADS_PER_DAY).optional().meta({
     description:
-      'Only with approved leads (`campaign_leads`): from now on the credential may add so many leads a day to this campaign without a person. Without it these leads alone are approved',
+      'Only with approved leads (`campaign_leads`): from now on the credential may add this number of leads a day to this campaign without a person. If omitted, only these leads are approved',
   }),
 });
 
@@ -47,7 +47,7 @@ export const approval = resource('Approval', {
           reply_to: z
             .string()
             .optional()
-            .meta({ description: 'Address that gets the answers; empty for the From address' }),
+            .meta({ description: 'Address that gets the replies; empty for the From address' }),
           smtp: z.string().optional().meta({ description: 'Host and port of its mail server' }),
         }),
       ),

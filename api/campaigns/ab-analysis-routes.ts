@@ -34,7 +34,7 @@ const analysis = resource('AbAnalysis', {
   ),
   steps: z
     .array(z.strictObject({ step_id: uuid.nullable(), winner_id: uuid.nullable() }))
-    .meta({ description: 'Steps with variants; `winner_id` is null while no variant is better beyond chance' }),
+    .meta({ description: 'Steps with variants; `winner_id` is null while no variant is significantly better' }),
   winner_id: uuid.nullable().meta({ description: 'Winner, if only one step has variants' }),
   winner_name: z.string().nullable(),
   winning_rule: z.enum(['reply_rate', 'click_rate', 'open_rate']),
@@ -54,7 +54,7 @@ export const abAnalysisRoutes = [
     path: '/campaigns/:id/ab-analysis',
     summary: 'Compare the A/B variants of a campaign',
     description:
-      'Counts the emails sent since the last change of each variant. Rates are percent of these emails, with 95 % intervals; opens and clicks of programs do not count. A winner is better than every other variant of its step beyond chance, by the test of automatic promotion.',
+      'Counts the emails sent since the last change of each variant. Rates are percent of these emails, with 95 % intervals; opens and clicks of programs do not count. A winner is significantly better than every other variant of its step, by the same test as for automatic promotion.',
     params: idParams,
     success: { status: 200, body: analysis },
     handler: async (ctx, { params }) => present(await analyseVariants(ctx, params.id)),

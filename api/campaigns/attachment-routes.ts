@@ -51,7 +51,7 @@ export const campaignAttachmentRoutes = [
     path: '/campaigns/:id/attachments',
     summary: 'Attach a file to one email of a campaign, or to all',
     description:
-      'The attachments of an email have at most 15 MiB together, and it has at most ten. Programs and scripts are refused. Emails of a running campaign that have not left take the file along.',
+      'An email has at most ten attachments, of at most 15 MiB together. Programs and scripts are refused. Unsent emails of a running campaign get the file, too.',
     consumes: 'multipart',
     bodyLimit: MAX_EMAIL_FILES_BYTES,
     files: ['file'],

@@ -260,7 +260,7 @@ export const campaignRoutes = [
     path: '/campaigns/:id/tracking-domain/verify',
     summary: "Check the campaign's tracking domain",
     description:
-      'The domain must be a CNAME of the tracking host, and `https://<domain>/health` must be answered by this installation with a valid certificate. Its first use in a workspace also needs a TXT record `heron-workspace=<organization id>` at `_heron.<domain>`. Links of the campaign use the domain from then on. The check is repeated daily; a domain that fails it is out of use, and the owners of the workspace are mailed. The `message_code` of a failed check is `tracking.dns`, `tracking.no_answer`, `tracking.certificate`, `tracking.other_instance` or `tracking.not_proven`.',
+      'The domain must be a CNAME of the tracking host, and `https://<domain>/health` must be answered by this installation with a valid certificate. Its first use in a workspace also needs a TXT record `heron-workspace=<organization id>` at `_heron.<domain>`. Links of the campaign use the domain from then on. The check is repeated daily; a domain that fails it is no longer used, and the owners of the workspace are emailed. The `message_code` of a failed check is `tracking.dns`, `tracking.no_answer`, `tracking.certificate`, `tracking.other_instance` or `tracking.not_proven`.',
     params: idParams,
     success: { status: 200, body: trackingDomain },
     prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id),

@@ -66,12 +66,12 @@ const campaignFields = {
   name: z.string(),
   description: z.string(),
   status: z.enum(CAMPAIGN_STATUSES),
-  archived: z.boolean().meta({ description: 'Lists leave it out unless asked' }),
+  archived: z.boolean().meta({ description: 'Lists omit archived campaigns by default' }),
   kind: z.enum(['sequence', 'one_time']),
   stop_on_reply: z.boolean(),
   stop_on_company_reply: z.enum(COMPANY_REPLIES).meta({
     description:
-      'Replies of one person that end the sequence for the others at their company, which is the domain of the address; free mail providers are no company',
+      'Replies of one person that end the sequence for others at the same company: the domain of the address, unless it is a free mail provider',
   }),
   open_tracking: z.boolean(),
   link_tracking: z.boolean(),
@@ -144,7 +144,7 @@ export const overview = resource('CampaignOverview', {
   draft: z.int(),
   completed: z.int(),
   one_time: z.int(),
-  archived: z.int().meta({ description: 'Archived campaigns, which the other numbers leave out' }),
+  archived: z.int().meta({ description: 'Archived campaigns; the other numbers do not include them' }),
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
@@ -506,5 +506,5 @@ export const preview = resource('EmailPreview', {
   attachments: z
     .array(z.strictObject({ id: z.uuid(), filename: z.string(), size: z.int(), mime_type: z.string() }))
     .optional()
-    .meta({ description: 'Files that the email takes along; only with `campaign_id`, absent when there are none' }),
+    .meta({ description: 'Files attached to the email; only with `campaign_id`, absent when there are none' }),
 });

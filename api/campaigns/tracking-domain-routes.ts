@@ -17,7 +17,7 @@ export const trackingDomainRoutes = [
     path: '/tracking-domains',
     summary: 'List tracking domains with the DNS records that they need and have',
     description:
-      'The domains that campaigns and mailboxes name, at most 50, each with at most 100 of both. A key restricted to mailboxes sees only its own. DNS is asked now; nothing is changed. POST /campaigns/{id}/tracking-domain/verify and PATCH /emails/{id}/track check a domain and use it.',
+      'The domains that campaigns and mailboxes name, at most 50, each with at most 100 of both. A key restricted to mailboxes sees only its own. DNS is queried now; nothing is changed. POST /campaigns/{id}/tracking-domain/verify and PATCH /emails/{id}/track check a domain and use it.',
     success: { status: 200, body: trackingDomainList },
     handler: async (ctx) => ({
       data: (await listTrackingDomains(ctx)).map(({ verified_at: at, records, ...row }) => ({

@@ -52,7 +52,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'organizations',
         title: 'Workspaces, members, roles',
         description:
-          'A workspace owns everything else: contacts, mailboxes, campaigns, keys. People belong to workspaces with a role, and are invited by mail.',
+          'A workspace owns everything else: contacts, mailboxes, campaigns, keys. People belong to workspaces with a role, and are invited by email.',
       },
       {
         name: 'workspace-exports',
@@ -130,7 +130,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
       {
         name: 'step-runs',
         title: 'Calls to your app',
-        description: 'Calls of app_action steps that failed for good, and their retries.',
+        description: 'Calls of app_action steps that failed after all attempts, and their retries.',
       },
       {
         name: 'outreach-settings',
@@ -173,7 +173,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'prospect-catalogue',
         title: 'Prospect catalogue',
         description:
-          'People and companies that are no contacts yet, in a separate database filled by the operator. Search them and import them as contacts.',
+          'People and companies that are not contacts yet, in a separate database filled by the operator. Search them and import them as contacts.',
       },
       {
         name: 'labels',
@@ -320,7 +320,7 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         name: 'agent-tools',
         title: 'Agent tools',
         description:
-          'Operations for agents, as tools with schemas. Each is a route under another name and follows its rules.',
+          'Operations for agents, as tools with schemas. Each tool is an endpoint under another name, with the same rules.',
       },
     ],
   },

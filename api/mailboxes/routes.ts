@@ -64,7 +64,7 @@ export const mailboxRoutes = [
     path: '/emails',
     summary: 'Connect an SMTP/IMAP mailbox',
     description:
-      'A worker signs in to both servers and tries all that reading needs before anything is stored; `problems` names the server and stage of a failure, or what the IMAP server lacks. A known address is reconnected: it gets the new credentials and keeps everything else.',
+      'A worker signs in to both servers and tests everything that reading needs before anything is stored; `problems` names the server and stage of a failure, or what the IMAP server lacks. A known address is reconnected: it gets the new credentials and keeps everything else.',
     body: schemas.connectMailbox,
     success: { status: 201, body: schemas.mailbox },
     errors: [
@@ -85,7 +85,7 @@ export const mailboxRoutes = [
     path: '/emails/bulk',
     summary: 'Connect several SMTP/IMAP mailboxes',
     description:
-      'Checks and connects each as POST /emails does. A refused one, or one beyond the allowance, stops no other: its row has the error.',
+      'Checks and connects each as POST /emails does. A mailbox that is refused, or exceeds the allowance, does not affect the others: its row has the error.',
     body: schemas.connectMailboxes,
     success: { status: 200, body: schemas.mailboxConnections },
     errors: ['mailbox_worker_unreachable', 'service_unavailable'],
@@ -152,7 +152,7 @@ export const mailboxRoutes = [
     path: '/emails/:id',
     summary: 'Change a mailbox',
     description:
-      'Omitted fields keep their values. New servers are dialled before anything is stored. Disabling a mailbox releases its reserved slots. `warmup` starts and stops its warmup; new warmup settings replan the rest of its day. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
+      'Omitted fields keep their values. New servers are tested before anything is stored. Disabling a mailbox releases its reserved slots. `warmup` starts and stops its warmup; new warmup settings replan the rest of its day. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     body: schemas.updateMailbox.extend(expectedVersion),
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     stops: ({ status }) => status !== undefined && status !== 'active',

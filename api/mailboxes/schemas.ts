@@ -142,8 +142,8 @@ const mailboxFields = {
   hold: z
     .strictObject({
       code: z.string(),
-      title: z.string().meta({ description: 'The sentence of the code' }),
-      reason: z.string().meta({ description: 'The words of the mail server or of the provider, where it gave any' }),
+      title: z.string().meta({ description: 'Text of the code' }),
+      reason: z.string().meta({ description: 'Words of the mail server or of the provider, if it gave any' }),
       until: timestamp.nullable(),
       fix: z.string(),
     })
@@ -216,7 +216,7 @@ export const mailboxConnections = resource('MailboxConnections', {
             problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
           })
           .nullable()
-          .meta({ description: 'As POST /emails would refuse it' }),
+          .meta({ description: 'Problems that POST /emails would return' }),
       }),
     )
     .meta({ description: 'One row per mailbox, in the order sent' }),

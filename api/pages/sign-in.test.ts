@@ -239,14 +239,14 @@ browserTest('a mailed code finishes the sign-in; the device is known the next ti
   const { page } = await chrome.visit();
   await page.goto(authorizeAddress(coded, client, CALLBACK));
   await signInOn(page, tenant.email);
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const code = mailedCode(coded, tenant.email);
   await page.getByLabel('Code').fill(code === '000000' ? '111111' : '000000');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   t.regex(await page.getByRole('alert').innerText(), /wrong, used or expired/);
   await page.reload();
   await page.getByLabel('Code').fill(` ${code} `);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('button', { name: 'Approve' }).waitFor();
 
   await page.getByRole('button', { name: 'Not you? Sign out' }).click();
@@ -265,7 +265,7 @@ browserTest('a sign-in that waits for its code can be given up', async (t) => {
   await page.getByRole('button', { name: 'Start again' }).click();
   await signInOn(page, second.email);
   await page.getByLabel('Code').fill(mailedCode(coded, second.email));
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText(second.email).waitFor();
   t.pass();
 });

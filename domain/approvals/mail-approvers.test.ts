@@ -110,7 +110,7 @@ test.serial('a person gets so many an hour, and the last one says so', async (t)
   await Promise.all(approvals.map(({ id }) => mailAbout(tenant, id)));
   const texts = await Promise.all(mailsTo(tenant.email).map(async (one) => (await one.parsed()).text!));
   t.is(texts.length, PER_HOUR);
-  t.is(texts.filter((text) => text.includes(`Until ${nextAt}, further ones are only in the list`)).length, 1);
+  t.is(texts.filter((text) => text.includes(`Until ${nextAt}, further requests appear only in the list`)).length, 1);
   const left = await world.deps.db('approval_mails').where({ user_id: tenant.userId, state: 'left_out' });
   t.is(left.length, 3);
 

@@ -11,7 +11,7 @@ interface Identity {
   lastName: string | null;
   organizationId: string | null;
   organizationName: string | null;
-  /** True in a test workspace, whose emails are never sent to anybody. */
+  /** True in a test workspace, whose emails are never delivered. */
   isTest: boolean;
   /** Scopes of the API key or application. Empty for a session, whose rights depend on the person's role. */
   scopes: string[];

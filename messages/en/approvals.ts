@@ -60,7 +60,7 @@ export const approvals = {
   'policy.beyond_role.fix':
     'Remove these actions, save the policy disabled, or let a person whose role allows them save it.',
   'leads.role': 'Your role may not add leads to a campaign that sends',
-  'leads.role.fix': 'It needs manage_campaigns or send_campaigns.',
+  'leads.role.fix': 'The role needs the permission manage_campaigns or send_campaigns.',
   'leads.import_under_way': 'waits for the end of its import {import}; the policy decides then',
   'leads.beyond_policy': 'A key or application can change a campaign that sends only within its policy: {reasons}',
   'leads.beyond_policy.fix':

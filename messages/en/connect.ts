@@ -3,7 +3,7 @@ export const connect = {
   // Messages about app connections and their calls.
   'connect.app_connection_in_use': 'A campaign step or an automation uses this app connection',
   'connect.app_connection_in_use.fix':
-    'Choose another connection there, or remove the steps and nodes, then delete again.',
+    'Choose another connection in these steps and automations, or remove them, then delete again.',
   'connect.app_connections': 'app connections',
   'connect.base_url_fault': 'The base URL {problem}',
   'connect.app_gone': 'The app connection of this step does not exist',
@@ -115,7 +115,7 @@ export const connect = {
   // Messages about subscriptions, mappings, deliveries and pushes of integrations.
   'connect.unknown_trigger': 'is not a trigger of automations and subscriptions',
   'connect.unknown_action': 'is not an action of {provider}',
-  'connect.not_native': 'must be one of {actions}; an automation can do more',
+  'connect.not_native': 'must be one of {actions}; use an automation for other actions',
   'connect.action_right': '{action} needs WRITE_CONTACTS (keys) or manage_contacts (people)',
   'connect.subscriptions': 'subscriptions of a connection',
   'connect.required_unless_static': 'is required unless transform is static',

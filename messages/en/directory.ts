@@ -19,7 +19,7 @@ export const directory = {
   'directory.nothing_selected': 'selects nothing',
 
   // Formats of values.
-  'directory.color': 'must be a color as in #1a2b3c',
+  'directory.color': 'must be a color such as #1a2b3c',
   'directory.currency': 'is not a currency of ISO 4217',
   'directory.not_time_zone': 'is not a time zone of the IANA database, such as Europe/Budapest',
   'directory.not_email': 'is not an email address',
@@ -77,7 +77,7 @@ export const directory = {
   'suppression_source.bounce': 'bounce',
   'suppression_source.complaint': 'spam complaint',
   'suppression_source.unsubscribe': 'opt-out',
-  'suppression_source.manual': 'added by hand',
+  'suppression_source.manual': 'added by a person',
   'suppression_source.import': 'import',
   'verification_status.valid': 'valid',
   'verification_status.risky': 'risky',

@@ -11,7 +11,7 @@ export const mailboxes = {
   'mailboxes.imap_needs_uidvalidity':
     'The server returns no UIDVALIDITY, so new messages cannot be distinguished from earlier ones',
   'mailboxes.imap_needs_fetch': 'The server refuses to hand messages over (FETCH)',
-  'mailboxes.imap_lacks': 'The IMAP server lacks {lacks}; Heron reads the mailbox without',
+  'mailboxes.imap_lacks': 'The IMAP server lacks {lacks}; Heron can read the mailbox nevertheless',
   'mailboxes.unread_failing': 'The INBOX has not been read since {at, date, moment}: {reason}',
   'mailboxes.unread_waiting':
     'The INBOX has not been read since {at, date, moment}: the installation reads too few mailboxes at once',
@@ -60,14 +60,14 @@ export const mailboxes = {
   'mailboxes.key_restricted': 'This API key is restricted to certain mailboxes and may not connect another',
   'mailboxes.some_left':
     'The workspace may connect {left, plural, one {# more mailbox} other {# more mailboxes}}, not {wanted, number}',
-  'mailboxes.none_left':
-    'The workspace has connected all {limit, plural, one {# mailbox} other {# mailboxes}} that it may',
+  'mailboxes.none_left': 'The workspace has reached its limit of {limit, plural, one {# mailbox} other {# mailboxes}}',
   'mailboxes.none_left.fix': 'Remove a mailbox, or move the workspace to a paid plan.',
   'mailboxes.send_as_unsupported': 'The provider of this mailbox publishes no list of addresses to send as',
   'mailboxes.send_as_unsupported.fix': 'Connect the other address as a mailbox of its own.',
   'mailboxes.send_as_unsupported.problem': 'must be empty: only Gmail mailboxes have one',
   'mailboxes.send_as_unread': 'The provider did not give the addresses to send as',
-  'mailboxes.send_as_unread.fix': 'Try again in a minute; POST /v1/emails/:id/test tells if the consent still holds',
+  'mailboxes.send_as_unread.fix':
+    'Try again in a minute. POST /v1/emails/:id/test shows whether the consent is still valid.',
   'mailboxes.send_as_unknown': 'The provider has not verified this address for the mailbox',
   'mailboxes.send_as_unknown.fix':
     'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',
@@ -103,7 +103,7 @@ export const mailboxes = {
   'warmup.not_warming': 'The mailbox is not being warmed',
   'warmup.not_warming.fix': 'Start it with POST /v1/emails/{id}/warmup/start.',
   'warmup.no_imap': 'The mailbox cannot be read: it has no IMAP server',
-  'warmup.no_imap.fix': 'Connect it again with one.',
+  'warmup.no_imap.fix': 'Connect it again with an IMAP server.',
   'warmup.held.fix': 'Resolve the cause of the hold, then start warmup again.',
   'warmup.blocked_until': 'The mailbox is blocked from warmup until {at, date, moment}',
   'warmup.blocked_until.fix': 'Too much of its mail landed in spam. Wait until then.',

@@ -25,16 +25,16 @@ export const mails = {
   'mail.workspace_deletion.scheduled.subject': '{workspace} will be deleted on {at, date, day}',
   'mail.workspace_deletion.reminder.subject': '{workspace} will be deleted tomorrow',
   'mail.workspace_deletion':
-    'The workspace {workspace} and everything in it will be erased on {at, date, moment}. Nothing is sent until then, and API keys are refused. Members can read and export.',
+    'The workspace {workspace} and everything in it will be erased on {at, date, moment}. Nothing is sent until then, and API keys are refused. Members can still read and export data.',
   'mail.workspace_deletion.done.subject': '{workspace} was deleted',
   'mail.workspace_deletion.done': 'The workspace {workspace} and everything in it was erased. Nothing can be restored.',
   'mail.account_deletion.scheduled.subject': 'Your account will be deleted on {at, date, day}',
   'mail.account_deletion.reminder.subject': 'Your account will be deleted tomorrow',
   'mail.account_deletion':
-    'Your account will be erased on {at, date, moment}, and with it the workspaces in which only you are. Your work in other workspaces stays there without your name.',
+    'Your account will be erased on {at, date, moment}, together with the workspaces of which you are the only member. Records that you created in other workspaces are kept without your name.',
   'mail.account_deletion.done.subject': 'Your account was deleted',
   'mail.account_deletion.done': 'Your account was erased. Nothing can be restored.',
-  'mail.deletion_call_back': 'To stop the deletion, sign in until then and choose Keep:',
+  'mail.deletion_call_back': 'To stop the deletion, sign in before then and choose Keep:',
 
   // Emails about replies that threaten legal steps.
   'mail.legal_threat.subject': 'A reply to {workspace} threatens legal steps',
@@ -45,7 +45,7 @@ export const mails = {
   // Emails about tracking domains.
   'mail.tracking_domain.subject': 'Links no longer use {domain}',
   'mail.tracking_domain':
-    'The workspace {workspace} uses {domain} for links in its emails. A check of it failed: {cause}. Until a check passes, links in new emails use {host}. Emails that were sent before keep their links. The check is repeated every hour.',
+    'The workspace {workspace} uses {domain} for links in its emails. A check of this domain failed: {cause}. Until a check passes, links in new emails use {host}. Emails that were sent before keep their links. The check is repeated every hour.',
 
   // Emails about approvals.
   'mail.approval.subject': '{requester} asks: {title}',
@@ -65,6 +65,6 @@ export const mails = {
     'Opening the link makes no decision. You sign in, see the exact content, and approve or deny it.',
   'mail.approval_button': 'Review and decide',
   'mail.approval_last':
-    'You have received as many of these mails as one person gets in an hour. Until {at, date, moment} UTC, further ones are only in the list of approvals.',
+    'You have received the maximum number of these emails per hour. Until {at, date, moment} UTC, further requests appear only in the list of approvals.',
   'mail.moment': '{at, date, moment} UTC',
 } as const;

@@ -38,5 +38,5 @@ export const providers = {
   'provider.google_sheets.tagline': 'A row for each reply, meeting or contact.',
   'provider.highlight.row_each': 'A row for each event',
   'provider.highlight.own_columns': 'Your own columns',
-  'provider.highlight.no_formulas': 'Values are never formulas',
+  'provider.highlight.no_formulas': 'Values are never interpreted as formulas',
 } as const;

@@ -1,7 +1,7 @@
 /** Messages of the sending engine: why a lead waits, why it ended, and why a mailbox is on hold. */
 export const sending = {
   // Messages about outreach settings.
-  'settings.invalid': 'A setting has a value it cannot have',
+  'settings.invalid': 'A setting has a value that is not allowed',
   'settings.single_line': 'must be a single line',
   'settings.intents': 'must be a list of intents: {choices}',
   // Messages about leads and emails that a person changes.

@@ -77,11 +77,11 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const secret = (await dialog.locator('pre').textContent())!;
   assertStatus(t, await call(world, 'GET', '/v1/campaigns', { token: secret }), 200);
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored the secret' }).click();
   await page.getByRole('link', { name: 'Policies' }).click();
   await page.getByRole('button', { name: 'New policy' }).click();
   await dialog.getByLabel('Name').fill('Replies at night');
-  await dialog.getByRole('combobox', { name: 'For' }).click();
+  await dialog.getByRole('combobox', { name: 'Applies to' }).click();
   await page.getByRole('option', { name: 'Night agent' }).click();
   await dialog.getByRole('combobox', { name: 'Mailboxes' }).click();
   await page.getByRole('option', { name: OURS }).click();

@@ -145,7 +145,7 @@ browserTest(
     await page.getByRole('link', { name: 'Ada', exact: true }).waitFor();
     await page.getByRole('tabpanel').getByRole('button', { name: 'Actions for Ada', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Hold' }).click();
-    await page.getByText('Held by hand').waitFor();
+    await page.getByText('Held by a person').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
 

@@ -32,7 +32,7 @@ browserTest("a developer's first webhook: checked, watched live, refused, mended
   await page.getByRole('button', { name: 'Add an endpoint' }).click();
   await dialog.getByLabel('URL').fill(receiver.url);
   await dialog.getByRole('button', { name: 'Add endpoint' }).click();
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored the secret' }).click();
   await page.getByRole('button', { name: 'Send challenge' }).click();
   await page.getByText('The endpoint answered with 204').waitFor();
 
@@ -93,9 +93,9 @@ browserTest('a key shows its rights, its requests and its use; it is narrowed, r
   await world.usage.flush();
   const { page, context, faults } = await world.open(tenant, '/agents/keys', english);
   await page.getByRole('link', { name: 'Nightly export' }).click();
-  await page.getByRole('tab', { name: 'Policy and lineage' }).click();
-  await page.getByText('It has no policy: every action waits for a person.').waitFor();
-  await page.getByText('It has made no key.').waitFor();
+  await page.getByRole('tab', { name: 'Policy and related keys' }).click();
+  await page.getByText('The key has no policy: every action waits for a person.').waitFor();
+  await page.getByText('No key was created with this key.').waitFor();
   await page.getByRole('tab', { name: 'Requests' }).click();
   await page.getByRole('row').filter({ hasText: 'GET /v1/webhooks' }).getByText('403').waitFor();
   await page.getByRole('tab', { name: 'Usage' }).click();
@@ -103,7 +103,7 @@ browserTest('a key shows its rights, its requests and its use; it is narrowed, r
 
   await page.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Source addresses').fill('192.0.2.0/24');
+  await dialog.getByLabel('Allowed IP addresses').fill('192.0.2.0/24');
   await page.keyboard.press('Enter');
   await dialog.getByLabel('READ_CONTACTS').uncheck();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -159,10 +159,10 @@ browserTest('an application gets a webhook and shows its secret and endpoints', 
   await page.getByText('It has no webhook.').waitFor();
   await page.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Hosts for its webhooks').fill('hooks.dialler.example');
+  await dialog.getByLabel('Allowed webhook hosts').fill('hooks.dialler.example');
   await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('No workspace has an endpoint of it.').waitFor();
+  await page.getByText('No workspace has an endpoint of this application.').waitFor();
   await page.getByRole('button', { name: 'Show secret' }).click();
   t.regex((await page.locator('pre').textContent())!, /^whsec_/);
   t.deepEqual(faults, []);

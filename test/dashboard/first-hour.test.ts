@@ -62,7 +62,7 @@ browserTest('the first hour: from the printed link to a reply in the inbox, with
   await page.getByText('the code of six digits is in the terminal').waitFor();
   const code = await eventually(async () => /^ {4}(\d{6})$/m.exec(heron.said())?.[1]);
   await page.getByLabel('Code').fill(code);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('0 of 7 done').waitFor();
 
   // Connects a mailbox: the servers are guessed from the address, with other ports in this test. A wrong password is

@@ -250,7 +250,7 @@ browserTest(
     const [mia, ben] = [await mailed('Mia'), await mailed('Ben')];
     const { page, context, faults } = await world.open(tenant, '/inbox');
     box.deliver(replyTo(mia.original, 'We get a lot of these emails. What is it about?'));
-    await rowOf(page, 'Mia').filter({ hasText: 'Asks to stop?' }).waitFor();
+    await rowOf(page, 'Mia').filter({ hasText: 'Possible opt-out' }).waitFor();
     await rowOf(page, 'Mia').click();
     const thread = page.getByRole('region', { name: 'Conversation' });
     await thread.getByRole('note').getByText('No email is sent to its address until you decide.').waitFor();

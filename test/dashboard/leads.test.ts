@@ -150,7 +150,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   }
   await walkRows(t, page, 150);
   await page.getByRole('link', { name: 'Verification' }).click();
-  await page.getByRole('heading', { name: '0 of 150 have a verdict' }).waitFor();
+  await page.getByRole('heading', { name: '0 of 150 have a result' }).waitFor();
   await page.getByRole('button', { name: 'Verify 150 addresses' }).click();
   await page.getByText('150 addresses are being verified').waitFor();
   const due = world.deps.db('contact_verifications').where({ organization_id: tenant.organizationId });

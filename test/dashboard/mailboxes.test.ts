@@ -107,8 +107,8 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
   await viewer.context.close();
 
   const { page, context, faults } = await world.open(tenant, `/mailboxes/${ids[0]}`, { locale: 'en-GB' });
-  const reading = page.getByRole('dialog', { name: 'What was read of the mailbox' });
-  await page.getByRole('button', { name: 'What was read' }).click();
+  const reading = page.getByRole('dialog', { name: 'Reading state of the mailbox' });
+  await page.getByRole('button', { name: 'Show reading state' }).click();
   await reading.getByText('No folder has been read yet.').waitFor();
   await page.keyboard.press('Escape');
   await deps.db('mailbox_sync').insert({
@@ -119,7 +119,7 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
     retry_at: new Date(deps.clock.now().getTime() + 60_000),
   });
   await page.reload();
-  await page.getByRole('button', { name: 'What was read' }).click();
+  await page.getByRole('button', { name: 'Show reading state' }).click();
   const folder = reading.getByRole('row').filter({ hasText: 'INBOX' });
   await folder.getByText('2 failures in a row').waitFor();
   await folder.getByText('never').waitFor();

@@ -111,12 +111,12 @@ browserTest(
     await eventually(async () => (await api('GET', '/suppressions?q=p00042@many.test')).data.length === 0);
     await box('Person 00042').check();
     await bar.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Delete for good' }).click();
+    await page.getByRole('menuitem', { name: 'Delete permanently' }).click();
     const deletion = page.getByRole('dialog', { name: 'Delete the chosen contacts?' });
     await deletion.getByLabel('Type 1 to confirm').fill('2');
-    await deletion.getByText('is another number').waitFor();
+    await deletion.getByText('differs from this number').waitFor();
     await deletion.getByLabel('Type 1 to confirm').fill('1');
-    await deletion.getByRole('button', { name: 'Delete for good' }).click();
+    await deletion.getByRole('button', { name: 'Delete permanently' }).click();
     await page.getByText('The contacts are deleted').waitFor();
     t.is((await api('GET', '/contacts/lookup?email=p00042@many.test')).contact, null);
     t.deepEqual(faults, []);

@@ -97,7 +97,7 @@ browserTest('a webhook endpoint is added, its secret shown once, checked, and a 
   await dialog.getByRole('button', { name: 'Add endpoint' }).click();
   const secret = await dialog.locator('pre').textContent();
   t.regex(secret!, /^whsec_/);
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored the secret' }).click();
   await page.getByRole('heading', { name: receiver.url }).waitFor();
   t.is(await page.getByText(secret!).count(), 0, 'it is shown once');
   await page.getByRole('button', { name: 'Send challenge' }).click();

@@ -148,7 +148,7 @@ browserTest('the results of a campaign are shown by day, by hour and by variant'
   await hour.getByRole('button', { name: 'Sent 0' }).waitFor();
   t.is(new URL(page.url()).searchParams.get('date'), '2026-01-05');
   await page.getByText('A/B variants', { exact: true }).click();
-  await page.getByText('No variant is better beyond chance yet.').waitFor();
+  await page.getByText('No variant is significantly better yet.').waitFor();
   await page.getByRole('cell', { name: 'Shorter' }).waitFor();
   await page.getByRole('cell', { name: 'Longer' }).waitFor();
   // The numbers of campaigns by status are in the filter of the list.

@@ -48,11 +48,11 @@ browserTest(
     await guest.page.goto(`${world.url}/invitations/${mailedToken(world, GUEST)}`);
     await guest.page.getByLabel('Your name').fill('Ben Bright');
     await guest.page.getByLabel('Password').fill(PASSWORD);
-    await guest.page.getByRole('button', { name: 'Go on' }).click();
+    await guest.page.getByRole('button', { name: 'Continue' }).click();
     const code = /^ {4}(\d{6})$/m.exec(world.outgoing.findLast(({ to }) => to === GUEST)!.text)![1]!;
     await guest.page.getByLabel('Code').fill(code);
     await guest.page.getByRole('button', { name: 'Join Northwind' }).click();
-    await guest.page.getByRole('heading', { name: 'You belong to Northwind' }).waitFor();
+    await guest.page.getByRole('heading', { name: 'You are now a member of Northwind' }).waitFor();
     await guest.page.goto(`${world.url}/settings`);
     await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signInOn(guest.page, GUEST);
@@ -114,7 +114,7 @@ browserTest('a person changes name, language and password, and signs out their o
   const { page, context, faults } = await world.open(own, '/settings', english);
   const profile = page.getByRole('region', { name: 'Profile' });
   await profile.getByLabel('First name').fill('Grace');
-  await profile.getByRole('combobox', { name: 'Language of mails' }).click();
+  await profile.getByRole('combobox', { name: 'Language of emails' }).click();
   await page.getByRole('option', { name: 'Deutsch' }).click();
   await profile.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
@@ -132,7 +132,7 @@ browserTest('a person changes name, language and password, and signs out their o
 
   const sessions = page.getByRole('region', { name: 'Signed-in browsers' });
   t.is(await sessions.getByText('This browser').count(), 1);
-  await sessions.getByRole('button', { name: 'Sign out the others' }).click();
+  await sessions.getByRole('button', { name: 'Sign out other browsers' }).click();
   await page.getByText('The other browsers were signed out').waitFor();
   await other.page.reload();
   await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -294,7 +294,7 @@ browserTest('an app is connected, its secret shown once, and tested with the rea
   await dialog.getByLabel('URL').fill(receiver.url);
   await dialog.getByRole('button', { name: 'Connect app' }).click();
   t.true(((await dialog.locator('pre').textContent()) ?? '').length > 20);
-  await dialog.getByRole('button', { name: 'I have stored it' }).click();
+  await dialog.getByRole('button', { name: 'I have stored the secret' }).click();
   const app = page.getByRole('region', { name: 'Our product' });
   await app.getByRole('button', { name: 'Test connection' }).click();
   await app.getByText('It answered with 204').waitFor();

@@ -23,7 +23,7 @@ browserTest('an owner sets language, logo and sign-in rules, and sees who is out
   await createMember(world.deps, tenant, 'Member');
   const { page, context, faults } = await world.open(tenant, '/settings/workspace', { locale: 'en-GB' });
   const general = page.getByRole('region', { name: 'Workspace', exact: true });
-  await general.getByRole('combobox', { name: 'Language of mails' }).click();
+  await general.getByRole('combobox', { name: 'Language of emails' }).click();
   await page.getByRole('option', { name: 'Deutsch' }).click();
   await general.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();

@@ -71,7 +71,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads', '/leads?q=example.org'],
     ['leads-chosen', '/leads?q=example.org', undefined, chooseRows],
     ['leads-chosen-campaign', '/leads?q=example.org', undefined, chooseAction('Add to a campaign')],
-    ['leads-chosen-delete', '/leads?q=example.org', undefined, chooseAction('More actions', 'Delete for good')],
+    ['leads-chosen-delete', '/leads?q=example.org', undefined, chooseAction('More actions', 'Delete permanently')],
     ['leads-export', '/leads?q=example.org', undefined, openExport],
     ['leads-none-found', '/leads?q=nothing-like-it'],
     ['lead', `/leads/${grace.id}`],

@@ -95,7 +95,7 @@ for (const path of ['/mcp', '/v1/mcp']) {
       t.regex(text, /Not verified/);
       t.true(text.includes(new URL(loopback.url).host));
       t.false(
-        /real mail leaves|Manage API keys/.test(text),
+        /sends real emails|Manage API keys/.test(text),
         'what a client that registered itself can never have is not asked for',
       );
       await page.getByLabel('Create, change and delete contacts').uncheck();

@@ -86,7 +86,7 @@ test('a bundle holds what a helper asks for, and no secret, token, password or a
     /^LOG_LEVEL\s+warn\s+environment$/m,
     /outbox, waiting: 0/,
     /^0001_baseline$/m,
-    /The schema is that of this build/,
+    /The database schema matches this build/,
     /"msg":"refused \[address\]"/,
     /disk: \d+ MiB free/,
   ])

@@ -2,7 +2,7 @@
 export const PAGE = {
   // Every row costs tokens of the model, so the default is lower than that of the route.
   limit: { at: 'query.limit', fallback: 20, description: 'Rows' },
-  cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the page before' },
+  cursor: { at: 'query.cursor', description: 'pagination.next_cursor of the previous page' },
 } as const;
 
 /** Returns the `id` argument of a tool, with a description that names the tools which list such ids. */

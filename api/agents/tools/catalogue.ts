@@ -113,7 +113,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'search_contacts',
     title: 'Search contacts',
     description:
-      'Lists contacts of the workspace, newest first: all, or those that match every filter. For the progress of people in one campaign take search_leads. Keep the filters unchanged while paging.',
+      'Lists contacts of the workspace, newest first: all, or those that match every filter. For the progress of people in one campaign use search_leads. Keep the filters unchanged while paging.',
     arguments: {
       query: 'body.query',
       custom_field_filters: 'body.custom_field_filters',
@@ -136,7 +136,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'search_leads',
     title: 'Search the leads of a campaign',
     description:
-      'Finds the leads of one campaign with their progress: `campaign_lead` has the status of each and what was sent, opened, clicked and replied. For contacts in general take search_contacts. It finds no new people in an outside database.',
+      'Finds the leads of one campaign with their progress: `campaign_lead` has the status of each and what was sent, opened, clicked and replied. For contacts in general use search_contacts. It finds no new people in an outside database.',
     arguments: {
       campaign_id: {
         at: 'body.campaign_ids.0',
@@ -194,7 +194,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
         description: 'Text of the email; the signature is added',
         required: true,
       },
-      to: { at: 'body.to', description: 'Default: who wrote last' },
+      to: { at: 'body.to', description: 'Default: the latest sender' },
       cc: 'body.cc',
       send_mode: { at: 'body.send_mode', description: 'Default: instant' },
       scheduled_at: { at: 'body.scheduled_at', description: 'With send_mode scheduled' },
@@ -237,7 +237,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   tool('campaigns.create', {
     name: 'create_campaign_draft',
     title: 'Create a campaign draft',
-    description: `Creates a campaign in status draft and returns its id. ${NOTHING_SENT} Take create_run to create, check and launch in one call. Only name is required. Include the steps here or add them with add_campaign_step. Times are wall-clock times of \`timezone\`. \`days\` is a bit mask, Monday 1 to Sunday 64 (31 is Monday to Friday). Emails may use {{.FirstName}}, {{.LastName}}, {{.Company}}, {{.Email}} and custom fields, with {{.FirstName | default "there"}} for a value that may be missing.`,
+    description: `Creates a campaign in status draft and returns its id. ${NOTHING_SENT} Use create_run to create, check and launch in one call. Only name is required. Include the steps here or add them with add_campaign_step. Times are wall-clock times of \`timezone\`. \`days\` is a bit mask, Monday 1 to Sunday 64 (31 is Monday to Friday). Emails may use {{.FirstName}}, {{.LastName}}, {{.Company}}, {{.Email}} and custom fields, with {{.FirstName | default "there"}} for a value that may be missing.`,
     arguments: {
       name: 'body.name',
       kind: { at: 'body.kind', description: 'sequence (default) or one_time: a single email' },
@@ -277,7 +277,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'add_campaign_action',
     title: 'Add a wait, an action or branches to a campaign',
     group: 'campaigns',
-    description: `Appends a step of any kind to a campaign, with the branches after it, and links it to the last one. ${NOTHING_SENT} For a plain email take add_campaign_step.`,
+    description: `Appends a step of any kind to a campaign, with the branches after it, and links it to the last one. ${NOTHING_SENT} For a plain email use add_campaign_step.`,
     arguments: { campaign_id: campaignId, ...stepFields() },
   }),
   tool('campaigns.updateStep', {
@@ -298,7 +298,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'add_contacts',
     title: 'Add contacts',
     description:
-      'Adds 1 to 1000 new contacts. A known address is updated with the non-empty fields. `campaigns` makes it a lead: an active campaign will email it. For existing contacts take add_contacts_to_campaign.',
+      'Adds 1 to 1000 new contacts. A known address is updated with the non-empty fields. `campaigns` makes it a lead: an active campaign will email it. For existing contacts use add_contacts_to_campaign.',
     repeatable: true,
     openWorld: true,
     arguments: { contacts: { at: 'body', description: 'Contacts to add' } },
@@ -323,7 +323,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'stop_lead',
     title: 'Stop emailing a lead',
     description:
-      'Stops one campaign from emailing one contact, until a date or until a person resumes the lead. Other campaigns go on: when somebody asks not to be emailed any more, take suppress_contact.',
+      'Stops one campaign from emailing one contact, until a date or until a person resumes the lead. Other campaigns continue: when somebody asks not to be emailed any more, use suppress_contact.',
     repeatable: true,
     arguments: {
       campaign_id: campaignId,
@@ -336,7 +336,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'suppress_contact',
     title: 'Never email somebody again',
     description:
-      'Suppresses an address, so that no campaign and no person of the workspace emails it again, and unsubscribes its contact. Take it when somebody asks to be left alone. No tool undoes it. `problems` says why a value was not suppressed.',
+      'Suppresses an address, so that no campaign and no person of the workspace emails it again, and unsubscribes its contact. Use it when somebody asks to be left alone. No tool can undo this. `problems` says why a value was not suppressed.',
     repeatable: true,
     arguments: {
       email: {
@@ -351,7 +351,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'create_run',
     title: 'Prepare or launch a whole campaign',
     description:
-      'Builds a campaign from steps, senders, audience and schedule in one call, or uses an existing one, and checks it. Take it when everything is known; take create_campaign_draft to build step by step with a person. intent draft sends nothing and ends as completed, with the findings of the checks. intent launch starts the campaign when the checks pass: at once if a policy of the credential allows it, otherwise after a person has approved it. Answers at once with state queued. Read get_run until the state is active (launched), awaiting_approval (give the person approval_url), completed, failed or denied.',
+      'Builds a campaign from steps, senders, audience and schedule in one call, or uses an existing one, and checks it. Use it when everything is known; use create_campaign_draft to build step by step with a person. intent draft sends nothing and ends as completed, with the findings of the checks. intent launch starts the campaign when the checks pass: at once if a policy of the credential allows it, otherwise after a person has approved it. Answers at once with state queued. Read get_run until the state is active (launched), awaiting_approval (give the person approval_url), completed, failed or denied.',
     destructive: true,
     openWorld: true,
     arguments: {
@@ -442,14 +442,14 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'validate_campaign',
     title: 'Check a campaign before starting it',
     description:
-      'Reports everything that would prevent a campaign from starting and the problems of its steps, each with code, severity, message and fix. Stores and sends nothing, and is fast. Call it before start_campaign and fix every problem of severity error. For a score and advice take preflight_campaign.',
+      'Reports everything that would prevent a campaign from starting and the problems of its steps, each with code, severity, message and fix. Stores and sends nothing, and is fast. Call it before start_campaign and fix every problem of severity error. For a score and advice use preflight_campaign.',
     arguments: { campaign_id: campaignId },
   }),
   tool('campaigns.runPreflight', {
     name: 'preflight_campaign',
     title: "Score a campaign's readiness",
     group: 'campaigns',
-    description: `Takes longer than validate_campaign and tells more: reports everything that it does, and checks the DNS of the sending domains, the copy, merge fields over the actual leads, risk of the list, volume, windows and dates. Returns passed, a score from 0 to 100 and findings, worst first, each with a fix. Stores the report. ${NOTHING_SENT}`,
+    description: `Slower than validate_campaign, with more checks: reports the same problems, and also checks the DNS of the sending domains, the copy, merge fields over the actual leads, risk of the list, volume, windows and dates. Returns passed, a score from 0 to 100 and findings, worst first, each with a fix. Stores the report. ${NOTHING_SENT}`,
     repeatable: true,
     arguments: { campaign_id: campaignId },
   }),

@@ -101,7 +101,7 @@ export const agentPolicyRoutes: readonly AnyRoute[] = [
     path: '/agent-policies/:id',
     summary: 'Replace a policy',
     description:
-      'Omitted fields get their defaults: `enabled` becomes true, the spend limit none. The policy applies at once; actions of today stay counted. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
+      'Omitted fields get their defaults: `enabled` becomes true, and no monthly spend is set. The policy applies at once; actions of today stay counted. With `expected_updated_at`, a concurrent change is not overwritten: the answer is 409.',
     params: idParams,
     body: schemas.policyBody.safeExtend(expectedVersion),
     furtherProblems: (ctx, { expected_updated_at: _seen, ...body }) =>

@@ -82,7 +82,7 @@ export const holders = z.strictObject({
         .meta({ description: 'Address of the person who authorized the application; null for a key' }),
       last_used_at: timestamp.nullable(),
       created_at: timestamp,
-      policy_id: uuid.nullable().meta({ description: 'Its policy; a credential has at most one' }),
+      policy_id: uuid.nullable().meta({ description: 'Policy of the credential, which has at most one' }),
     }),
   ),
 });

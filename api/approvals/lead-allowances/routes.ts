@@ -19,7 +19,7 @@ export const leadAllowanceRoutes: readonly AnyRoute[] = [
     path: '/lead-allowances',
     summary: 'Leads that credentials may add to campaigns each day, newest first',
     description:
-      'A person grants an allowance with the decision on held leads (`leads_per_day`). It stands beside the policy of the credential: leads beyond the policy are taken from it. It ends with its key, grant or campaign, and is not listed from then on.',
+      'A person grants an allowance with the decision on held leads (`leads_per_day`). It applies in addition to the policy of the credential: leads beyond the policy count against it. It ends with its key, grant or campaign, and is not listed from then on.',
     query: z.object(pageQuery(200, 100)),
     success: { status: 200, body: paged(leadAllowance) },
     handler: async (ctx, { query }) =>

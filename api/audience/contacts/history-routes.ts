@@ -37,7 +37,7 @@ const contactEmail = resource('ContactSentEmail', {
   status: z.enum(['sent', 'uncertain', 'bounced', 'failed']),
   message_id: z.string(),
   subject: z.string(),
-  sent_at: timestamp.meta({ description: 'Of an email that did not leave, the time at which it was planned' }),
+  sent_at: timestamp.meta({ description: 'For an email that was not sent, the planned time' }),
   ...names,
   opened_at: timestamp.nullable(),
   clicked_at: timestamp.nullable(),
@@ -60,11 +60,8 @@ const timelineEvent = resource('ContactTimelineEvent', {
   task_id: uuid.nullable(),
   subject: z.string().nullable(),
   reason: z.string().nullable(),
-  source: z
-    .string()
-    .nullable()
-    .meta({ description: 'Of a contact, suppression, meeting or bounce: where it came from' }),
-  intent: z.string().nullable().meta({ description: 'Of a reply' }),
+  source: z.string().nullable().meta({ description: 'Origin of a contact, suppression, meeting or bounce' }),
+  intent: z.string().nullable().meta({ description: 'Intent of a reply' }),
   content: z.string().nullable().meta({ description: 'Text of a note' }),
   user_id: uuid.nullable().meta({ description: 'Author of a note, or member who entered a meeting' }),
   machine: z.boolean().nullable().meta({ description: 'True for an open or click by a program' }),
@@ -98,7 +95,7 @@ export const contactHistoryRoutes = [
     readOnly: true,
     summary: 'Export contacts as CSV or JSON',
     description:
-      'Newest first, at most 50,000 rows; X-Total-Rows has the number. Cells of CSV that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.',
+      'Newest first, at most 50,000 rows; X-Total-Rows has the number. CSV cells that a spreadsheet could read as formulas begin with an apostrophe. The export is recorded in the audit log.',
     body: exportBody,
     furtherProblems: async (_ctx, { fields }) => exportFieldProblems(fields ?? []),
     success: {
@@ -132,8 +129,8 @@ export const contactHistoryRoutes = [
     params: idParams,
     query: z.object({
       limit: pageQuery(200).limit,
-      before_at: inputTimestamp.optional().meta({ description: '`pagination.before_at` of the page before' }),
-      before_id: z.uuid().optional().meta({ description: '`pagination.before_id` of the page before' }),
+      before_at: inputTimestamp.optional().meta({ description: '`pagination.before_at` of the previous page' }),
+      before_id: z.uuid().optional().meta({ description: '`pagination.before_id` of the previous page' }),
     }),
     success: { status: 200, body: contactEmailPage },
     handler: async (ctx, { params, query: { limit, before_at: at, before_id: id } }) => {
@@ -169,7 +166,7 @@ export const contactHistoryRoutes = [
     path: '/contacts/:id/data',
     summary: 'Download everything that the workspace holds about a contact',
     description:
-      'One JSON file for a person who asks for their data: a list of rows for each part, such as `emails` with their text, `replies`, `product_events`, `deals`, `suppressions` and `audit`. Files of emails are named, without their bytes. Deleting the contact deletes or empties the same rows. The audit log records the download.',
+      'One JSON file for a person who asks for their data: a list of rows for each part, such as `emails` with their text, `replies`, `product_events`, `deals`, `suppressions` and `audit`. Attached files are listed by name, without their content. Deleting the contact deletes or empties the same rows. The audit log records the download.',
     params: idParams,
     success: {
       status: 200,

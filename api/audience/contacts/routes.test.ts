@@ -128,7 +128,7 @@ test('every fault of a create is named with its path', async (t) => {
     });
   t.like((await named('__proto__')).body, {
     code: 'bad_request',
-    message: 'The body has a field named __proto__, which no object keeps',
+    message: 'The body has a field named __proto__, which is not allowed',
   });
   t.is((await named(' __proto__ ')).body.problems[0].path, 'body.0.custom_fields. __proto__ ');
   const unknown = await call(world, 'POST', '/v1/contacts', {

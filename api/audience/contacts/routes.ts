@@ -191,7 +191,7 @@ export const contactRoutes = [
     path: '/contacts/verification',
     summary: 'Verify many addresses, or set their verdict',
     description:
-      'A bulk edit: selects contacts as PATCH /contacts does, and can be undone for a day. `verify` checks addresses in the background, also those with a verdict, which stands meanwhile. `mark_deliverable` and `mark_undeliverable` set the verdict by the word of a person. GET /contacts/bulk-edits/{id} has the progress, and bulk_operation.completed tells the end.',
+      'A bulk edit: selects contacts as PATCH /contacts does, and can be undone for a day. `verify` checks addresses in the background, also those with a verdict, which is kept until then. `mark_deliverable` and `mark_undeliverable` set the verdict as stated by a person. GET /contacts/bulk-edits/{id} has the progress, and bulk_operation.completed is emitted at the end.',
     body: verificationBody,
     bodyLimit: SELECTION_BODY,
     refusal: ({ path }) => (path === 'body.action' ? 'invalid_action' : 'bad_request'),

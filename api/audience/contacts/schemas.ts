@@ -62,7 +62,7 @@ export const contactCreate = resource('ContactCreate', {
   campaigns: ids.optional().meta({ description: 'Campaigns to enroll the contact in' }),
   categories: ids.optional(),
   custom_fields: customFields.optional(),
-  subscribed: z.boolean().optional().meta({ description: 'false stores an opt-out; true undoes none' }),
+  subscribed: z.boolean().optional().meta({ description: 'false stores an opt-out; true does not revoke one' }),
   ...statedVerdict,
 });
 
@@ -187,12 +187,15 @@ export const bulkEditBody = z.strictObject({
       z
         .strictObject({
           type: z.literal('verify'),
-          again: z.boolean().optional().meta({ description: 'Also addresses with a verdict, which stands meanwhile' }),
+          again: z
+            .boolean()
+            .optional()
+            .meta({ description: 'Also addresses with a verdict, which is kept until then' }),
         })
         .meta({ description: 'Verifies addresses without a verdict; the result is in verification_status' }),
       z
         .strictObject({ type: z.enum(['mark_deliverable', 'mark_undeliverable']) })
-        .meta({ description: 'Sets verification_status to valid or invalid, by the word of a person' }),
+        .meta({ description: 'Sets verification_status to valid or invalid, as stated by a person' }),
     ])
     .meta({ description: 'The change of each selected contact' }),
 });

@@ -144,7 +144,7 @@ export const identityConflictRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/identity-conflicts/:id/reopen',
     summary: 'Open a dismissed conflict again',
-    description: 'Takes back a `dismiss`. A merge cannot be taken back.',
+    description: 'Undoes a `dismiss`. A merge cannot be undone.',
     scope: ['MANAGE_ACQUISITION'],
     permission: 'manage_settings',
     params: idParams,

@@ -11,7 +11,7 @@ export const deliverabilityRoutes = [
     path: '/deliverability/events',
     summary: 'Report a bounce, complaint, unsubscribe, open, click or reply',
     description:
-      'Has the same effects as the signal seen by a connected mailbox. A bounce is treated as permanent. Without task_id or the message_id of a known email it is assigned to the latest email to that recipient.',
+      'Has the same effects as if a connected mailbox had received the signal. A bounce is treated as permanent. Without task_id or the message_id of a known email it is assigned to the latest email to that recipient.',
     scope: ['WRITE_CAMPAIGNS'],
     permission: 'send_campaigns',
     body: reportedEvent,

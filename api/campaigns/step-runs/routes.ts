@@ -31,7 +31,7 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/campaigns/:id/step-runs',
     summary: 'List blocked step runs of a campaign, newest first',
-    description: 'Lists calls of app_action steps that failed for good; their contacts wait.',
+    description: 'Lists calls of app_action steps that failed after all attempts; their contacts wait.',
     params: idParams,
     query: z.object({
       ...pageQuery(),

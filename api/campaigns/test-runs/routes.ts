@@ -77,7 +77,7 @@ const startBody = z
       .optional()
       .meta({
         description:
-          'Sends this email alone, at once, and without its variants. Given parts take the place of the stored ones, so that it can be tested while it is written',
+          'Sends this email alone, at once, and without its variants. Given parts replace the stored ones, so that an email can be tested while it is written',
       }),
     max_wait_seconds: z
       .int()
@@ -104,7 +104,7 @@ export const testRunRoutes = [
     path: '/campaigns/:id/test',
     summary: 'Test a campaign with one prospect',
     description:
-      'Sends real email to the prospect and really calls apps, marked `run_mode: test`, with the same code as for leads. Nothing counts for the campaign, and no address is suppressed. The emails keep no gap to others of the mailbox, and count in its day. Steps that change records are skipped. It works for a campaign in any status; `prospect_email` or `contact_id` is required. A key or application needs no policy for it. It may start 50 tests per UTC day together with keys it created, unless the installation changes the limit (`CREDENTIAL_TESTS_PER_DAY`).',
+      'Sends real email to the prospect and really calls apps, marked `run_mode: test`, with the same code as for leads. Nothing counts for the campaign, and no address is suppressed. The emails are sent without the minimum gap of the mailbox, and count towards its daily limit. Steps that change records are skipped. It works for a campaign in any status; `prospect_email` or `contact_id` is required. A key or application needs no policy for it. It may start 50 tests per UTC day together with keys it created, unless the installation changes the limit (`CREDENTIAL_TESTS_PER_DAY`).',
     params: idParams,
     body: startBody,
     success: { status: 202, body: testRun },

@@ -14,7 +14,7 @@ export const appConnection = resource('AppConnection', {
   base_url: z.string(),
   created_by: uuid
     .nullable()
-    .meta({ description: 'The member who made it, or took it over. Null when the account is gone' }),
+    .meta({ description: 'Member who created it, or took it over. Null if the account was deleted' }),
   created_at: timestamp,
   updated_at: timestamp,
 });

@@ -57,7 +57,7 @@ export const integrationPageRoutes: readonly AnyRoute[] = [
     organization: false,
     summary: 'Receive signed webhooks of scheduling providers',
     description:
-      'The URL is part of the connection that it belongs to. The signature is verified over the bytes of the body. A body is applied once; a late one does not undo newer changes.',
+      'Each connection has its own URL. The signature is verified over the bytes of the body. A body is applied once; a late one does not undo newer changes.',
     consumes: 'raw',
     params: z.object({ token: z.string() }),
     body: z.instanceof(Readable).meta({ description: 'Message of the provider as JSON' }),

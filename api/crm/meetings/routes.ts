@@ -112,7 +112,7 @@ export const meetingRoutes: readonly AnyRoute[] = [
     path: '/meetings',
     summary: 'Log a meeting by hand',
     description:
-      "For a meeting that no connected calendar knows. It has the same effects as a booking there: `meeting.booked` is emitted, the contact's log has it, and campaigns that stop on a reply end for its contact. Its `source` is `manual`.",
+      "For a meeting that no connected calendar knows. It has the same effects as a booking there: `meeting.booked` is emitted, it appears in the contact's log, and campaigns that stop on a reply end for its contact. Its `source` is `manual`.",
     body: createBody,
     furtherProblems: (ctx, body) => meetingProblems(ctx, body),
     success: { status: 201, body: booking },

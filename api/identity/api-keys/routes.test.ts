@@ -221,7 +221,7 @@ test('a key takes the keys along that it made, and those that these made; an emp
   for (const { id } of [second, third])
     t.like(await read(id), {
       status: 'revoked',
-      revoked_reason: 'The key that made it was revoked',
+      revoked_reason: 'The key that created it was revoked',
       revoked_reason_code: 'revoked.with_key',
     });
   t.like(await read(other.id), { status: 'active' });

@@ -82,7 +82,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     path: '/api-keys/:id',
     summary: 'Revoke an API key; this cannot be undone',
     description:
-      'It stops authenticating within a second, and with it the keys that it made, and those that these made. `revoked_keys` says how many.',
+      'The key stops authenticating within a second, as do all keys created with it, directly or indirectly. `revoked_keys` is their number.',
     params: idParams,
     query: schemas.revokeQuery,
     stops: true,

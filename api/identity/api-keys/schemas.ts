@@ -69,16 +69,18 @@ export const revokeQuery = z.object({
     // An empty reason is accepted, so that it does not prevent the revocation of a leaked key.
     .transform((reason) => reason || undefined)
     .optional()
-    .meta({ description: 'Why, for the record of the key; empty means none' }),
+    .meta({ description: 'Reason, stored with the key; empty for none' }),
 });
 
 const fields = {
   id: uuid,
   user_id: uuid.nullable(),
-  made_by_key_id: uuid.nullable().meta({ description: 'The key that made it, and takes it along when it is revoked' }),
+  made_by_key_id: uuid
+    .nullable()
+    .meta({ description: 'Key with which it was created. Revoking that key also revokes this one' }),
   made_by_application_id: uuid
     .nullable()
-    .meta({ description: 'The application whose token made it, and takes it along when its grant ends' }),
+    .meta({ description: 'Application whose token created it. The end of its grant also revokes this key' }),
   organization_id: uuid,
   name: z.string(),
   description: z.string(),
@@ -109,7 +111,7 @@ export const apiKeyWithSecret = resource('ApiKeyWithSecret', {
 export const deleted = z.strictObject({ status: z.literal('deleted') });
 export const revoked = z.strictObject({
   status: z.literal('revoked'),
-  revoked_keys: z.int().meta({ description: 'Keys that were revoked with it, because it had made them' }),
+  revoked_keys: z.int().meta({ description: 'Keys revoked together with it, because they were created with it' }),
 });
 export const catalogue = resource('PermissionCatalogue', {
   permissions: z.array(

@@ -11,7 +11,7 @@ const identity = resource('Identity', {
   last_name: z.string().nullable(),
   organization_id: uuid.nullable(),
   organization_name: z.string().nullable(),
-  is_test: z.boolean().meta({ description: 'True in a test workspace, whose emails never leave' }),
+  is_test: z.boolean().meta({ description: 'True in a test workspace, whose emails are never delivered' }),
   auth_type: z.enum(['api_key', 'oauth', 'session']),
   scopes: z.array(z.string()).meta({ description: 'Of a key or token; empty for a session, whose role decides' }),
 });
@@ -26,8 +26,8 @@ export const meRoutes = [
     scope: 'any',
     permission: null,
     organization: false,
-    summary: 'Show what the credential stands for',
-    description: 'The person, the workspace and the scopes. Any valid credential may ask.',
+    summary: 'Show the person, workspace and scopes of the credential',
+    description: 'Every valid credential may call it.',
     success: { status: 200, body: identity },
     handler: async (ctx) => {
       const { userId, email, firstName, lastName, organizationId, organizationName, isTest, scopes } =

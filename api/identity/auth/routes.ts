@@ -201,8 +201,8 @@ const sessionRoutes = [
     path: '/auth/me',
     summary: 'Delete your account in 14 days',
     description:
-      'Workspaces in which nobody else is are deleted with it. Refused with a list of workspaces while you are the only owner of one with other members. ' +
-      'You can sign in until then. What you made stays with its workspace.',
+      'Workspaces of which you are the only member are deleted with it. Refused with a list of workspaces while you are the only owner of one with other members. ' +
+      'You can sign in until then. Records that you created in other workspaces are kept.',
     body: schemas.accountDeletionBody,
     success: { status: 200, body: schemas.user },
     errors: ['conflict'],

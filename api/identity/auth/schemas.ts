@@ -49,7 +49,7 @@ export const passwordBody = z.strictObject({
 export const profileBody = z.strictObject({
   first_name: personName.optional(),
   last_name: personName.optional(),
-  language: z.enum(LANGUAGES).optional().meta({ description: "Language of Heron's mails to the person" }),
+  language: z.enum(LANGUAGES).optional().meta({ description: "Language of Heron's emails to the person" }),
 });
 
 export const accountDeletionBody = z.strictObject({
@@ -88,7 +88,7 @@ export const user = resource('User', {
   language: z
     .string()
     .nullable()
-    .meta({ description: 'Language of mails to the person; null until their first browser sign-in sets it' }),
+    .meta({ description: 'Language of emails to the person; null until their first browser sign-in sets it' }),
   avatar_url: z.string().nullable(),
   roles: z.array(uuid).meta({ description: 'Role ids over all workspaces' }),
   workspaces: z.array(organization).meta({ description: 'The same as GET /organizations lists' }),

@@ -53,7 +53,7 @@ export const registration = z.looseObject({
     description:
       'https, http on a loopback host, or a scheme of the application, such as com.example.app:/callback or cursor://',
   }),
-  token_endpoint_auth_method: z.string().nullish().meta({ description: 'Registered as `none`, whatever is asked' }),
+  token_endpoint_auth_method: z.string().nullish().meta({ description: 'Always registered as `none`' }),
   grant_types: z
     .array(z.string())
     .max(MAX_LIST)

@@ -149,7 +149,7 @@ const organizationRoutes = [
     summary: 'Delete the selected workspace in 14 days',
     description:
       'Stops its work at once: campaigns, warmup and automations are paused, open runs and approvals end, unsent emails are cancelled. ' +
-      'API keys and OAuth applications are refused. Members can read and export, and an owner can keep the workspace. ' +
+      'API keys and OAuth applications are refused. Members can still read and export data, and an owner can keep the workspace. ' +
       'After 14 days everything of the workspace is erased. Refused while orders of mailboxes are open.',
     body: schemas.deletionBody,
     furtherProblems: (ctx, { name }) => deletionProblems(ctx, name),
@@ -208,8 +208,8 @@ const memberRoutes = [
     path: '/organizations/current/members/:userId',
     summary: 'Remove a member',
     description:
-      'Active API keys, OAuth applications and connections to other systems that they made belong to the workspace. Where there are any, the request ' +
-      'is refused with 409 and a list of them, until `made` says what becomes of them: `keep` puts them in your name, `revoke` revokes the keys, ' +
+      'Active API keys, OAuth applications and connections to other systems that they created belong to the workspace. If there are any, the request ' +
+      'is refused with 409 and a list of them, unless `made` is given: `keep` transfers them to you, `revoke` revokes the keys, ' +
       'deletes the applications and ends the connections. An app connection that a campaign step or an automation uses cannot be ended.',
     params: schemas.memberParams,
     query: schemas.memberRemoval,

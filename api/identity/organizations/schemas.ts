@@ -19,20 +19,20 @@ export const createBody = z.strictObject({
   is_test: z
     .boolean()
     .optional()
-    .meta({ description: 'True for a test workspace: its emails are accepted, shown as sent, and never leave' }),
+    .meta({ description: 'True for a test workspace: its emails are accepted and shown as sent, but never delivered' }),
 });
 export const updateBody = z.strictObject({
   name: organizationName.optional(),
   weekly_report: z
     .boolean()
     .optional()
-    .meta({ description: 'Mail the weekly report to the members who may see analytics' }),
+    .meta({ description: 'Email the weekly report to the members who may see analytics' }),
   timezone: z.string().max(64).optional().meta({ description: 'IANA name; defines when a week begins' }),
   language: z
     .enum(LANGUAGES)
     .nullable()
     .optional()
-    .meta({ description: 'Language of mails to people who have chosen none, such as invitations' }),
+    .meta({ description: 'Language of emails to people who have not chosen one, such as invitations' }),
   logo: z
     .base64()
     .max(MAX_LOGO_TEXT)
@@ -71,7 +71,7 @@ export const memberRemoval = z.object({
   made: z
     .enum(['keep', 'revoke'])
     .optional()
-    .meta({ description: 'What becomes of API keys, applications and connections that they made' }),
+    .meta({ description: 'What happens to API keys, applications and connections that they created' }),
 });
 export const memberParams = z.object({ userId: z.string() });
 
@@ -81,17 +81,17 @@ export const organization = resource('Organization', {
   plan: z.enum(['free', 'paid']),
   weekly_report: z.boolean(),
   timezone: z.string(),
-  is_test: z.boolean().meta({ description: 'True for a test workspace, whose emails never leave' }),
+  is_test: z.boolean().meta({ description: 'True for a test workspace, whose emails are never delivered' }),
   language: z.enum(LANGUAGES).nullable(),
   logo_id: uuid
     .nullable()
-    .meta({ description: 'Changes with the logo, which GET /organizations/current/logo answers' }),
+    .meta({ description: 'Changes with the logo. GET /organizations/current/logo returns the logo' }),
   member_email_domains: z.array(z.string()),
   session_max_hours: z.int().nullable(),
   needs_sign_in: z
     .boolean()
     .meta({ description: 'True if this session is older than `session_max_hours`, and cannot act in it' }),
-  current: z.boolean().meta({ description: 'True if this session works in it' }),
+  current: z.boolean().meta({ description: 'True if it is the selected workspace of this session' }),
   role: z
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })
     .meta({ description: "The caller's role" }),

@@ -31,7 +31,10 @@ const workspaceExport = resource('WorkspaceExport', {
   created_at: timestamp,
   ended_at: timestamp.nullable(),
   expires_at: timestamp.nullable().meta({ description: 'Time at which the file is deleted' }),
-  blocked_reason: z.string().optional().meta({ description: 'Why it does not go on; an operator retries it' }),
+  blocked_reason: z
+    .string()
+    .optional()
+    .meta({ description: 'Reason why the export is blocked; an operator can retry it' }),
   temporal_url: z.string().optional(),
 });
 
@@ -44,7 +47,7 @@ export const workspaceExportRoutes = [
     path: '/organizations/current/exports',
     summary: 'Export the data of the workspace',
     description:
-      'A worker writes one file, and mails you a link to the page that has it. The file holds one JSON object a line, compressed by gzip: `type` names its kind, such as `contact`, `campaign_step`, `sent_email` with its text, `received_email`, `deal` or `audit_log`. It holds no passwords, tokens or keys, and no bytes of files. A workspace has one export under way at a time and three a day. A file is kept for seven days, or until the next one is finished.',
+      'A worker writes one file, and emails you a link to its page. The file has one JSON object per line, compressed by gzip: `type` names its kind, such as `contact`, `campaign_step`, `sent_email` with its text, `received_email`, `deal` or `audit_log`. It contains no passwords, tokens or keys, and no content of attached files. A workspace can have one open export at a time, and three exports a day. A file is kept for seven days, or until the next one is finished.',
     duringDeletion: true,
     success: { status: 202, body: workspaceExport },
     errors: ['no_organization', 'conflict'],

@@ -131,7 +131,7 @@ export const draftRoutes: readonly AnyRoute[] = [
     path: '/unibox/drafts/:id/send',
     summary: 'Send a draft',
     description:
-      'Sent like unibox.compose, or like unibox.reply if it has a conversation, with their rules; the draft is then deleted. A draft that may not be sent is kept.',
+      'Sent like POST /unibox/compose, or like POST /unibox/reply if it has a conversation, with the same rules; the draft is then deleted. A draft that may not be sent is kept.',
     params: idParams,
     body: draftSendBody,
     bodyLimit: MAX_REQUEST_BYTES,

@@ -92,7 +92,7 @@ export const replyBody = z.strictObject({
   reply_all: z
     .boolean()
     .optional()
-    .meta({ description: 'Copies the answer to To and Cc of the answered message, beside `cc`' }),
+    .meta({ description: 'Copies the reply to the To and Cc recipients of the answered message, in addition to `cc`' }),
   subject: subject.optional().meta({ description: 'Default: Re: and the subject of the conversation' }),
   ...written,
 });

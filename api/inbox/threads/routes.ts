@@ -209,7 +209,7 @@ export const threadRoutes: readonly AnyRoute[] = [
     path: '/unibox/thread',
     summary: 'List the messages of a conversation, oldest first',
     description:
-      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. Sent messages are as they left, before tracking.',
+      'Received and sent messages, over all mailboxes unless one is named: campaign emails and those written by people and agents. Sent messages are shown as they were sent, before tracking was added.',
     query: threadQuery,
     success: { status: 200, body: messagePage },
     errors: ['not_found'],

@@ -107,19 +107,26 @@ export const sentPage = paged(
 );
 
 const answer = resource('Answer', {
-  kind: z.enum(REPLY_KINDS).meta({ description: 'Finer than `intent`; as a person corrected it, where one did' }),
+  kind: z
+    .enum(REPLY_KINDS)
+    .meta({ description: 'More detailed than `intent`; the correction of a person, if there is one' }),
   confidence: z.number().min(0).max(1).meta({ description: 'Probability of the kind; 1 after a correction' }),
-  words: z.array(z.string()).meta({ description: 'Words of the message that spoke most for the first reading' }),
+  words: z
+    .array(z.string())
+    .meta({ description: 'Words of the message that contributed most to the first classification' }),
   opt_out_force: z.enum(['stop', 'erase', 'legal']).nullable().meta({
-    description: 'The wish of a certain or doubtful opt-out: no more emails, also erase my data, also a legal threat',
+    description:
+      'What a certain or possible opt-out demands: no more emails, also the erasure of data, or also with a legal threat',
   }),
-  until: timestamp.nullable().meta({ description: 'Day of return, or from when a "not now" may be asked again' }),
+  until: timestamp
+    .nullable()
+    .meta({ description: 'Day of return, or day from which a person who answered "not now" may be asked again' }),
   until_words: z.string().nullable().meta({ description: 'The words of the message that name that day' }),
   person: z
     .strictObject({ name: z.string().nullable(), email: z.string().nullable() })
     .nullable()
     .meta({ description: 'The person to write to instead, or the deputy of somebody who is away' }),
-  corrected: z.boolean().meta({ description: 'A person gave the kind' }),
+  corrected: z.boolean().meta({ description: 'True if a person set the kind' }),
 });
 
 const about = {
@@ -128,7 +135,7 @@ const about = {
     .string()
     .nullable()
     .meta({ description: 'Intent of a reply, classified by its text or corrected by a person' }),
-  answer: answer.nullable().meta({ description: 'Detailed reading of a reply or an away message' }),
+  answer: answer.nullable().meta({ description: 'Detailed classification of a reply or an away message' }),
   asks_to_stop: z.boolean().meta({
     description:
       'True if it may ask for no more emails and a person has to decide with PATCH /v1/unibox/:id. Nothing is sent to the address until then',
@@ -139,7 +146,9 @@ const about = {
 
 export const threadPage = paged(
   resource('Thread', {
-    id: uuid.meta({ description: 'Id of the latest received message, in `sent` and `drafts` of the email' }),
+    id: uuid.meta({
+      description: 'Id of the latest received message; in the folders `sent` and `drafts`, id of the email',
+    }),
     email_id: uuid
       .nullable()
       .meta({ description: 'Mailbox that received it or sends it; null for a draft without one' }),
@@ -204,8 +213,8 @@ export const receivedMessage = resource('ReceivedMessage', {
   from_name: z.string(),
   to: z.array(z.string()),
   cc: z.array(z.string()),
-  bcc: z.array(z.string()).meta({ description: 'Of a sent message' }),
-  reply_to: z.array(z.string()).meta({ description: 'Where its sender wants answers; empty: at `from`' }),
+  bcc: z.array(z.string()).meta({ description: 'BCC recipients of a sent message' }),
+  reply_to: z.array(z.string()).meta({ description: 'Address to which replies go; empty for `from`' }),
   subject: z.string(),
   size: z.int(),
   internal_date: timestamp,
@@ -225,11 +234,11 @@ export const receivedMessage = resource('ReceivedMessage', {
 /** Body of PATCH /unibox/:id. */
 export const correctionBody = z
   .strictObject({
-    intent: z.enum(REPLY_KINDS).optional().meta({ description: 'Kind of the message, as a person reads it' }),
+    intent: z.enum(REPLY_KINDS).optional().meta({ description: 'Kind of the message, as classified by a person' }),
     asks_to_stop: z
       .literal(false)
       .optional()
-      .meta({ description: 'The message does not ask for no more emails. If it does, say so with intent `opt_out`' }),
+      .meta({ description: 'false: the message does not ask to stop emails. If it does, set the intent to `opt_out`' }),
   })
   .superRefine((body, context) => {
     if (body.intent === undefined && body.asks_to_stop === undefined)
@@ -276,7 +285,7 @@ export const messagePage = paged(
     }),
     content_kept: z.boolean().meta({
       description:
-        'False if the content of a campaign email is not kept any more: its bodies are empty. Any other sent message is as it left, before tracking',
+        'False if the content of a campaign email is no longer stored: its bodies are empty. Any other sent message is shown as it was sent, before tracking was added',
     }),
     attachments: files,
     ...about,

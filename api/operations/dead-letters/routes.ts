@@ -33,7 +33,7 @@ export const deadLetterRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/tasks/dlq',
     area,
-    summary: 'Tasks that gave up, newest first',
+    summary: 'Dead letters, newest first',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     query: z.object({

@@ -46,7 +46,7 @@ export const systemRoutes = [
     path: '/timezones',
     area: 'system',
     summary: 'List the time zones that schedules accept',
-    description: 'By their present offset to UTC.',
+    description: 'Sorted by their current offset from UTC.',
     scope: 'any',
     permission: null,
     organization: false,

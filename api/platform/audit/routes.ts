@@ -44,7 +44,7 @@ const entry = resource('AuditEntry', {
   changes: z
     .record(z.string(), z.strictObject({ from: z.unknown(), to: z.unknown() }))
     .optional()
-    .meta({ description: 'By field the value before and after; of secrets only that they changed' }),
+    .meta({ description: 'Values before and after, by field; for secrets only the fact that they changed' }),
   metadata: z.record(z.string(), z.unknown()).optional(),
   timestamp,
 });

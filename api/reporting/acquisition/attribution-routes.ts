@@ -98,7 +98,7 @@ export const attributionRoutes = [
     path: '/acquisition/attributions',
     summary: 'List customers with the email credited for each',
     description:
-      'The latest acquisition first; lists the customers behind a figure of the summary. `unattributed` includes the estimated ones, because an estimate is no credit.',
+      'The latest acquisition first; lists the customers behind a figure of the summary. `unattributed` includes the estimated ones, because an estimate does not count as credit.',
     query: schemas.attributionsQuery,
     success: { status: 200, body: schemas.attributions },
     errors: ['not_found'],

@@ -8,7 +8,7 @@ export interface DirectSendInput {
   subject?: string | undefined;
   body_plain?: string | undefined;
   body_html?: string | undefined;
-  /** Copies the answer to To and Cc of the answered message, beside `cc`. */
+  /** Copies the reply to the To and Cc recipients of the answered message, in addition to `cc`. */
   reply_all?: boolean | undefined;
   /** Message-IDs. The first known one is the answered message. */
   in_reply_to?: string[] | undefined;

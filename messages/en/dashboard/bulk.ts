@@ -1,10 +1,10 @@
 export const bulk = {
   'bulk.bar': 'Actions for the chosen rows',
-  'bulk.all': 'All that match are chosen',
+  'bulk.all': 'All matching rows are chosen',
   'bulk.count': '{count, plural, one {One chosen} other {# chosen}}',
-  'bulk.chooseAll': 'Choose all that match',
-  'bulk.chooseAll.count': 'Choose all {total} that match',
-  'bulk.clear': 'Clear',
+  'bulk.chooseAll': 'Choose all matching rows',
+  'bulk.chooseAll.count': 'Choose all {total} matching rows',
+  'bulk.clear': 'Clear selection',
   'bulk.campaign': 'Add to a campaign',
   'bulk.campaign.why': 'Contacts that are leads of the campaign already stay as they are.',
   'bulk.campaign.which': 'Campaign',
@@ -33,11 +33,11 @@ export const bulk = {
   'bulk.suppressed': '{count, plural, one {One address was suppressed} other {# addresses were suppressed}}',
   'bulk.reason': 'Reason',
   'bulk.more': 'More actions',
-  'bulk.delete': 'Delete for good',
+  'bulk.delete': 'Delete permanently',
   'bulk.delete.ask': 'Delete the chosen contacts?',
   'bulk.delete.why':
     'Their campaigns stop, and their data is erased. This cannot be undone. Suppressed addresses stay suppressed.',
   'bulk.delete.type': 'Type {count} to confirm',
-  'bulk.delete.differs': 'is another number',
+  'bulk.delete.differs': 'differs from this number',
   'bulk.deleted': 'The contacts are deleted',
 } as const;

@@ -2,7 +2,7 @@ export const crm = {
   'crm.pages': 'Pages of deals and tasks',
   'crm.board': 'Board',
   'crm.list': 'List',
-  'crm.lead': 'Deals from your conversations and their stages.',
+  'crm.lead': 'Deals from your conversations, with their stages.',
   'crm.pipeline': 'Pipeline',
   'crm.pipeline.name': 'Name of the pipeline',
   'crm.pipeline.new': 'New pipeline',
@@ -11,7 +11,7 @@ export const crm = {
   'crm.pipeline.remove': 'Delete pipeline',
   'crm.pipeline.remove.ask': 'Delete “{name}”?',
   'crm.pipeline.remove.why':
-    'Its stages are deleted with it. A pipeline that contains deals stays; won and lost ones count too.',
+    'Its stages are deleted with it. A pipeline with deals, including won and lost ones, cannot be deleted.',
   'crm.pipeline.removed': 'The pipeline is deleted',
   'crm.empty': 'No pipeline yet',
   'crm.empty.why':
@@ -75,7 +75,7 @@ export const crm = {
   'crm.anyStatus': 'Any state',
   'crm.anyStage': 'Any stage',
   'crm.search': 'Search deals',
-  'crm.changed': 'Changed',
+  'crm.changed': 'Last changed',
   'crm.noDeals': 'No deals yet',
   'crm.noDeals.why': 'Create deals on the board. Automations and the API can create them too.',
   'crm.toBoard': 'Go to the board',

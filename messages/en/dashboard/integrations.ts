@@ -16,7 +16,7 @@ export const integrations = {
   'integrations.key': 'Key',
   'integrations.webhookUrl': 'Webhook URL',
   'integrations.label': 'Name (optional)',
-  'integrations.label.why': 'Distinguishes several accounts.',
+  'integrations.label.why': 'Helps to distinguish several accounts.',
   'integrations.consent': 'Continue with consent',
   'integrations.consent.why': '{name} asks you for the access rights and then returns you here.',
   'integrations.inbound': 'The account is connected',
@@ -81,7 +81,7 @@ export const integrations = {
   'integrations.push': 'Write contacts',
   'integrations.push.to': 'Write contacts to {name}',
   'integrations.push.why':
-    'Writes up to 500 contacts now, with the fields of the mapping. Records are matched by email, so a repetition creates no second one.',
+    'Writes up to 500 contacts now, with the fields of the mapping. Records are matched by email address, so writing them again creates no duplicates.',
   'integrations.push.who': 'Contacts',
   'integrations.push.one': 'One contact',
   'integrations.push.tag': 'All with a tag',

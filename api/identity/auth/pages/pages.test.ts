@@ -88,13 +88,13 @@ browserTest('who has no account makes one from the invitation, with the mailed c
   t.true((await page.getByRole('main').innerText()).includes(email));
   await page.getByLabel('Your name').fill('Gwen Guest');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByLabel('Code').fill(mailedCode(world, email) === '111111' ? '222222' : '111111');
   await page.getByRole('button', { name: 'Join Lamps <Ltd>' }).click();
   t.regex(await page.getByRole('alert').innerText(), /wrong, used or expired/);
   await page.getByLabel('Code').fill(mailedCode(world, email));
   await page.getByRole('button', { name: 'Join Lamps <Ltd>' }).click();
-  await page.getByRole('heading', { name: 'You belong to Lamps <Ltd>' }).waitFor();
+  await page.getByRole('heading', { name: 'You are now a member of Lamps <Ltd>' }).waitFor();
   const current = await call(world, 'GET', '/v1/organizations/current', {
     token: (await login(world, email)).access_token,
   });
@@ -114,12 +114,12 @@ browserTest('who has an account signs in and joins; an invitation for another ad
   await page.getByRole('heading', { name: 'This invitation is for another address' }).waitFor();
 
   await world.deps.db('users').where('id', other.userId).update({ email });
-  await page.getByRole('button', { name: 'Sign out and go on' }).click();
+  await page.getByRole('button', { name: 'Sign out and continue' }).click();
   await page.getByText('to accept the invitation').waitFor();
   t.is(await page.getByLabel('Email address').inputValue(), email);
   await signInOn(page, email);
   await page.getByRole('button', { name: 'Join' }).click();
-  await page.getByRole('heading', { name: 'You belong to Chairs' }).waitFor();
+  await page.getByRole('heading', { name: 'You are now a member of Chairs' }).waitFor();
 });
 
 browserTest('a forgotten password: the mailed link sets a new one, once', async (t) => {
@@ -128,8 +128,8 @@ browserTest('a forgotten password: the mailed link sets a new one, once', async 
   await page.goto(`${world.url}/account/apps`);
   await page.getByRole('link', { name: 'Forgotten your password?' }).click();
   await page.getByLabel('Email address').fill(email);
-  await page.getByRole('button', { name: 'Mail the link' }).click();
-  await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+  await page.getByRole('button', { name: 'Email the link' }).click();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const link = `${world.url}/reset-password/${mailedToken(world, email)}`;
   await page.goto(link);
   await page.getByLabel('New password').fill('aaaaaaaaaaaa');

@@ -274,7 +274,7 @@ browserTest(
     t.regex(text, /an app on this device \(com\.example\.tool\)/);
     await page.getByRole('button', { name: 'Approve' }).click();
     t.regex(
-      (await page.getByRole('link', { name: 'Go on' }).getAttribute('href'))!,
+      (await page.getByRole('link', { name: 'Continue' }).getAttribute('href'))!,
       /^com\.example\.tool:\/callback\?code=ssac_/,
     );
   },
