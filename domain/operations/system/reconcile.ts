@@ -58,8 +58,8 @@ const RATE_PER_SECOND = 100;
  * afterwards. It is then started through the outbox. This changes nothing if the workflow is open after all. If a
  * parked intent of the workflow exists, that intent is retried immediately instead.
  *
- * An error in one family does not stop the others. A search that may be interrupted begins with the family whose last
- * search is the oldest, so that one slow family does not use the time of every search.
+ * An error in one family does not stop the others. If the search may be interrupted, it begins with the family whose
+ * last search is the oldest. One slow family therefore does not use the time of every search.
  * @returns the families in the order of their search
  * @throws AggregateError after all families, if some of them failed; while Temporal does not respond, all fail
  */
