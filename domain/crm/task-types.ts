@@ -98,7 +98,7 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns the stored spelling of a task type's name, or undefined for an unknown type. */
+/** Returns the name of a task type as it is stored, or undefined for an unknown type. */
 export function taskTypeNamed(types: readonly { name: string }[], name: string): string | undefined {
   return types.find((type) => isTaskTypeNamed(type, name))?.name;
 }

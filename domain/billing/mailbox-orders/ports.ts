@@ -88,7 +88,7 @@ export interface CreatedMailbox {
   imap: ProvidedService;
 }
 
-/** A mail server with its credentials. */
+/** A mail server with the user name and password for it. */
 interface ProvidedService {
   host: string;
   port: number;

@@ -49,7 +49,7 @@ type Verdict =
   | { kind: 'over'; detail: Message }
   | TestDecision;
 
-/** Advances a test run as far as possible now, and returns its workflow's next action. */
+/** Executes all steps of a test run that can be executed now, and returns its workflow's next action. */
 export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision> {
   return transact(ctx, async (tx) => {
     const run = await lockTestRun(tx, id);

@@ -24,7 +24,7 @@ export interface ScheduledSend extends Columns<
   | 'blocked_reason'
   | 'created_at'
 > {
-  /** Expected time of sending, as far as known. */
+  /** Expected time of sending, if it is known. */
   at: Date;
   mailbox_id: string;
   email: string;
