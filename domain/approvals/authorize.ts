@@ -8,13 +8,13 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { sendersToAllow, type PoolChoice } from '../sending/campaign/sender-pool.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** The credential that requests an action, from the request or from a stored row. */
+/** The key, application or person that requests an action, from the request or from a stored row. */
 export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
 
 /** An action that needs authorization. */
 export interface Action {
   capability: Capability;
-  /** Mailboxes that the action would use; all must be in the policy. Empty for an order of mailboxes. */
+  /** Mailboxes that the action would use. All of them must be in the policy. Empty for an order of mailboxes. */
   mailboxIds: readonly string[];
   /** Number of recipients, including cc and bcc; 0 for an order of mailboxes. */
   recipients: number;
@@ -22,19 +22,19 @@ export interface Action {
   spendCents?: number;
 }
 
-/** Result: the action is allowed at once, or waits for a person for the given reasons. */
+/** Result: the action may be executed immediately, or it waits for a person's approval for the given reasons. */
 export type Authorization =
   | { decision: 'execute' }
   | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
 
 /**
- * Decides if an action may happen at once. Signed-in people and the installation itself need no policy, because their
- * role decides. A key or application needs its own policy that allows the action, the mailboxes and the numbers. An
- * allowed action is counted for the UTC day in this transaction, so that parallel requests cannot exceed a limit
- * together. A refused action is not counted, and every reason is listed. Suppressions, holds, caps, health and limits
- * of the organization are not checked here. They apply regardless of the policy. Locks the day's count until the
- * commit, and not the policy, so that stopping a credential never waits for its actions. The policy is compared just
- * before the commit ({@link assertSamePolicy}), so an old version allows nothing once its change was answered.
+ * Decides whether an action may be executed immediately. Signed-in people and the installation itself need no policy. A
+ * key or application needs a policy that allows the action, the mailboxes and the numbers. An allowed action is counted
+ * for the UTC day in this transaction, so that concurrent requests together cannot exceed a limit. A refused action is
+ * not counted, and every reason is listed. Suppressions, holds, caps, health and limits of the organization are not
+ * checked here. They apply regardless of the policy. Locks the day's count until the commit, but not the policy, so
+ * that a change of the policy never waits for long. The policy is compared just before the commit ({@link
+ * assertSamePolicy}). An old version therefore allows nothing after the request that changed it was answered.
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
@@ -51,14 +51,14 @@ export async function authorizeAction(tx: Tx, requester: Requester, action: Acti
   const [first, ...rest] = reasons;
   if (first) return { decision: 'awaiting_approval', reasons: [first, ...rest] };
   const { id, version } = policy!;
-  // Runs last before the commit, so that the lock is held only during the commit.
+  // Compares the policy as the last statement before the commit, so that its lock is held only briefly.
   tx.atEnd(`~policy/${id}/${version}`, () => assertSamePolicy(tx, id, version));
   return { decision: 'execute' };
 }
 
 /**
- * Variant of {@link authorizeAction} for emails of a campaign, with the senders that it has now. They may have changed
- * since the request.
+ * Variant of {@link authorizeAction} for a campaign. It checks the senders that the campaign has now, which may differ
+ * from those at the time of the request.
  * @param recipients number of recipients, including cc and bcc
  */
 export async function authorizeCampaign(
@@ -67,12 +67,12 @@ export async function authorizeCampaign(
   campaign: PoolChoice,
   recipients: number,
 ): Promise<Authorization> {
-  // People need no policy.
+  // Reads the senders only for a key or application, because people need no policy.
   const mailboxIds = isCredential(requester) ? await sendersToAllow(tx.org, campaign) : [];
   return authorizeAction(tx, requester, { capability: 'campaign.launch', mailboxIds, recipients });
 }
 
-/** A policy, with the id of the transaction that wrote it. */
+/** A policy, with the id of the transaction that has written its current version. */
 type ReadPolicy = AgentPolicyRow & { version: string };
 
 async function readPolicy(tx: Tx, requester: Requester): Promise<ReadPolicy | undefined> {
@@ -84,9 +84,10 @@ async function readPolicy(tx: Tx, requester: Requester): Promise<ReadPolicy | un
 }
 
 /**
- * Checks that a policy is still the version that allowed an action, and locks it until the commit. A change takes the
- * exclusive lock ({@link lockPolicy}) and precedes later actions, because PostgreSQL grants locks in order.
- * @throws ChangedMeanwhile so that the transaction is run again, under the new policy
+ * Checks that a policy is still the version that allowed an action, and locks it until the commit. A change of the
+ * policy takes an exclusive lock ({@link lockPolicy}). PostgreSQL grants locks in the order of their requests, so a
+ * waiting change is made before later actions.
+ * @throws ChangedMeanwhile so that the transaction is repeated with the new policy
  */
 async function assertSamePolicy(tx: Tx, id: string, version: string): Promise<void> {
   const [, found] = await Promise.all([
@@ -99,10 +100,7 @@ async function assertSamePolicy(tx: Tx, id: string, version: string): Promise<vo
   if (found.length === 0) throw new ChangedMeanwhile('the policy of an action has changed');
 }
 
-/**
- * Waits until actions that were allowed by a policy and are being committed are stored. Call it before the policy is
- * changed or deleted.
- */
+/** Waits until all actions that a policy has allowed are committed. Call it before the policy is changed or deleted. */
 export function lockPolicy(tx: Tx, id: string): Promise<void> {
   return tx.org.lock(lockName(id));
 }
@@ -112,8 +110,8 @@ function lockName(policyId: string): string {
 }
 
 /**
- * Returns the mailboxes to which a key or grant is currently restricted; an empty list means all. Undefined if the
- * credential is no longer valid, because work may be authorized after the end of its credential.
+ * Returns the mailboxes to which a key or grant is currently restricted. An empty list means all. Returns undefined if
+ * the key or grant is no longer valid: stored work may be authorized after it has ended.
  */
 async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly string[] | undefined> {
   const [credential] = await tx.org.sql<{ mailboxes: string[] }>(
@@ -126,7 +124,7 @@ async function usableMailboxes(tx: Tx, requester: Requester): Promise<readonly s
   return credential?.mailboxes;
 }
 
-/** Lists the reasons for which a policy refuses an action, except the limits per day. */
+/** Lists the reasons why a policy refuses an action, except the limits per day. */
 function policyReasons(
   policy: AgentPolicyRow,
   action: Action,
@@ -134,7 +132,8 @@ function policyReasons(
 ): PolicyReason[] {
   const { capability, mailboxIds, recipients: count, spendCents: cents = 0 } = action;
   const { expires_at: end, max_recipients_per_run: most, max_monthly_mailbox_spend_cents: spend } = policy;
-  // A policy cannot permit a restricted key to use mailboxes that the key itself may not use.
+  // Requires that both the policy and the key allow a mailbox. A policy cannot allow a restricted key to use other
+  // mailboxes.
   const mayUse = (id: string) => policy.mailbox_ids.includes(id) && (allowed.length === 0 || allowed.includes(id));
   const outside = new Set(mailboxIds.filter((id) => !mayUse(id))).size;
   const isOrder = capability === 'mailbox.provision';
@@ -154,8 +153,8 @@ function policyReasons(
 }
 
 /**
- * Counts an action for its UTC day, unless it would exceed a limit. Returns the exceeded limits. Waits for a parallel
- * count of the same credential.
+ * Counts an action for its UTC day, unless this would exceed a limit. Returns the exceeded limits. Waits for concurrent
+ * counts of the same key or application.
  */
 async function countAction(
   tx: Tx,
@@ -191,7 +190,7 @@ async function countAction(
 
 const REASONS = 'approval_reason.';
 
-/** Returns a reason whose code is the end of its message's code. */
+/** Returns a reason. Its code is the last part of its message's code. */
 function reason(said: Message): PolicyReason {
   return { code: said.code.slice(REASONS.length), message: said };
 }

@@ -6,7 +6,7 @@ import { isCredential, type Actor } from '../platform/kernel/actor.ts';
 import { actionRightName, heldActions, readHeld, type ActionRight } from '../platform/rights.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** Native actions, with the rights that each requires. */
+/** Built-in actions, with the rights that each of them requires. */
 export const ACTION_RIGHTS = {
   'sendsets.add_tag': ['contacts'],
   'sendsets.remove_tag': ['contacts'],
@@ -21,19 +21,19 @@ export const ACTION_RIGHTS = {
   'sendsets.notify': [],
   'sendsets.webhook': [],
   'sendsets.wait': [],
-  // Requires the rights that the started automation requires (`startedProblems`).
+  // Requires the same rights as the actions of the started automation (see `startedProblems`).
   'sendsets.run_automation': [],
 } as const satisfies Record<string, readonly ActionRight[]>;
 
 /**
- * Returns the rights of the person or credential that saves an automation. They are stored with it.
- * @throws AppError unauthorized when the acting credential has just been revoked
+ * Returns the rights of the person, key or application that saves an automation. They are stored with the automation.
+ * @throws AppError unauthorized when the acting key or application has just been revoked
  */
 export async function authorRights(org: OrgScope, actor: Actor): Promise<ActionRight[]> {
   return heldActions(await readHeld(org, actor));
 }
 
-/** A node whose action requires a missing right. */
+/** A node of the graph, with a right that its action requires and that is missing. */
 interface Lacking {
   index: number;
   nodeId: string;
@@ -42,8 +42,8 @@ interface Lacking {
 }
 
 /**
- * Lists nodes of a graph that require more than these rights. Actions of providers require no right: authors of
- * automations may use connections.
+ * Lists the nodes of a graph whose actions require other rights than the given ones. Actions of external services
+ * require no right, because every author of automations may use the workspace's connections.
  */
 export function lackingRights({ nodes }: AutomationGraph, rights: readonly string[]): Lacking[] {
   return nodes.flatMap(({ id: nodeId, action = '' }, index) => {
@@ -55,8 +55,8 @@ export function lackingRights({ nodes }: AutomationGraph, rights: readonly strin
 }
 
 /**
- * Returns the rights of a run.
- * @param author rights of the person who saved its automation
+ * Returns the rights with which an automation runs.
+ * @param author rights of the person who saved the automation
  * @param caller rights of the requesting run; null if an event or a campaign step made the request
  */
 export function runRights(author: readonly string[], caller: readonly string[] | null): string[] {
@@ -64,28 +64,29 @@ export function runRights(author: readonly string[], caller: readonly string[] |
 }
 
 /**
- * Returns the error of an action that requires a right, with the right's name for the caller: `manage_contacts` or
- * `WRITE_CRM`.
+ * Returns the error for an action that requires a missing right. It contains the name of the right as the caller knows
+ * it, such as `manage_contacts` or `WRITE_CRM`.
  */
 export function lackingRight(actor: Actor, action: string, right: ActionRight): Message {
   const name = nameOf(actor, right);
   return name ? message('field.needs_right', { action, right: name }) : message('field.needs_person', { action });
 }
 
-/** Returns the right's name for the actor; undefined for a right that only people have. */
+/** Returns the name of a right as the actor knows it. Undefined for a right that only people can have. */
 function nameOf(actor: Actor, right: ActionRight): string | undefined {
   return actionRightName({ isCredential: isCredential(actor) }, right);
 }
 
-/** A reference that starts an automation: its id, and the path of the id in the request. */
+/** A reference in a request that starts an automation: its id, and the path of the id in the request. */
 interface Start {
   automationId: string;
   path: string;
 }
 
 /**
- * Lists the actions of started automations that exceed the actor's rights, including automations that these start in
- * turn, even disabled ones. So starting an automation never grants the rights of the person who saved it.
+ * Lists the actions of started automations that require rights which the actor does not have. Includes automations that
+ * these start in turn, even disabled ones. Therefore nobody gets additional rights by starting an automation of another
+ * person.
  * @param ownId an automation to ignore, because its stored graph is being replaced
  */
 export async function startedProblems(
@@ -130,8 +131,8 @@ function startsLacking(actor: Actor, automation: string, action: string, right: 
 }
 
 /**
- * Refuses campaign steps whose actions exceed the rights of their author: CRM actions, and automations that the steps
- * start.
+ * Refuses campaign steps with actions for which their author does not have the rights. Checks CRM actions, and
+ * automations that the steps start.
  * @throws AppError forbidden, naming the missing rights
  */
 export async function assertMayWriteSteps(

@@ -20,22 +20,22 @@ import { externalText } from '../platform/external-text.ts';
 
 interface Decision {
   decision: 'approved' | 'denied';
-  /** Reason that the requester sees and the log keeps; may be empty. */
+  /** Reason that is shown to the requester and stored in the audit log. May be empty. */
   reason?: string | undefined;
   /**
-   * Leads that the credential may add to this campaign each day without a person, from now on. Only for approved leads.
-   * Without it the approval covers only these leads.
+   * Number of leads that the key or application may from now on add to this campaign each day without a person's
+   * approval. Allowed only for an approval of leads. Without it, only the leads of this approval are approved.
    */
   leadsPerDay?: number | undefined;
 }
 
 /**
  * Stores a person's decision on an approval, once and before it expires, and executes the approved action (POST
- * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. PostgreSQL decides
- * between two concurrent decisions, or between a decision and the expiry.
+ * /approvals/:id/decision). If a workflow must execute the action, the workflow is signalled. The status is checked and
+ * changed in one UPDATE, so only one of two concurrent decisions succeeds, and none succeeds after the expiry.
  * @returns the approval: executed if its action was executed, expired if the action has changed since it was requested
  * @throws AppError forbidden, also if the role may not do the action itself; not_found
- * @throws AppError bad_request for an allowance on anything but approved leads
+ * @throws AppError bad_request for an allowance with a denial or with another approval than one of leads
  * @throws AppError conflict when it was already decided or has expired; the errors of the subject
  */
 export async function decideApproval(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
@@ -63,7 +63,8 @@ export async function decideApproval(ctx: Ctx, id: string, decision: Decision): 
 }
 
 /**
- * Lists problems of a decision beyond its format: an allowance for further leads is possible only with approved leads.
+ * Lists problems of a decision that its schema cannot detect: a number of further leads is allowed only if leads are
+ * approved.
  */
 export function allowanceProblems(
   { subject_type: type }: Pick<ApprovalRow, 'subject_type'>,
@@ -76,8 +77,8 @@ export function allowanceProblems(
 }
 
 /**
- * Refuses to approve an action that the approver may not perform, and an allowance where none is possible. Everybody
- * who may send can deny.
+ * Refuses an approval by a person who may not perform the action, and a number of further leads where it is not
+ * allowed. Everybody who may send can deny an action.
  * @throws AppError forbidden, bad_request
  */
 async function assertMayDecide(tx: Tx, approval: ApprovalRow, decision: Decision): Promise<void> {
@@ -136,9 +137,9 @@ function tooLateError(approval: ApprovalRow, now: Date): AppError {
 }
 
 /**
- * Executes the approved action of a locked subject if its content is unchanged since the approver saw it, and its
- * credential is still valid. Otherwise the approval ends, and the subject is refused. Called for the decision itself,
- * and by a workflow that executes the action.
+ * Executes the approved action of a locked subject. Its content must not have changed since the approver saw it, and
+ * the key or application that requested it must still be valid. Otherwise the approval ends, and the subject is
+ * refused. Called for the decision itself, and by a workflow that executes the action.
  * @returns true if the action was executed
  * @throws AppError an error of the subject
  */

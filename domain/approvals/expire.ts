@@ -22,7 +22,8 @@ export async function expireApproval(tx: Tx, id: string, config: Config): Promis
 }
 
 /**
- * Ends the approvals that expired without a decision. The caller has locked their subjects and refuses them.
+ * Ends the approvals that expired without a decision. The caller must have locked their subjects, and must then refuse
+ * them.
  * @returns the approvals ended by this call
  */
 export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<ApprovalRow[]> {
@@ -36,7 +37,7 @@ export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<A
 }
 
 /**
- * Ends an approval that is pending, or approved but not executed. The caller handles its subject.
+ * Ends an approval that is pending, or approved but not executed. The caller must then update its subject.
  * @returns false if it had ended before
  */
 export async function endApproval(tx: Tx, id: string, why: Message): Promise<boolean> {

@@ -22,28 +22,29 @@ interface SubjectId {
   id: string;
 }
 
-/** An action that waits for a person. */
+/** An action that waits for a person's approval. */
 export interface AwaitingApproval<Subject = any> {
   requester: Requester;
   capability: Capability;
   subject: ApprovalSubject<Subject>;
   subjectId: string;
-  /** Reasons for which {@link authorizeAction} did not allow the action. */
+  /** Reasons why {@link authorizeAction} did not allow the action. */
   reasons: readonly PolicyReason[];
-  /** The subject as its `lock` returns it. A person decides on its `content`. */
+  /** The subject as returned by its `lock` function. Its `content` is shown to the person who decides. */
   locked: Subject;
   /**
-   * Report of the checks for the approver. It is not part of the hash, because the checks run again before the action.
+   * Report of checks, which is shown to the approver. It is not part of the hash, because the checks are repeated
+   * before the action is executed.
    */
   preflight?: JsonObject | null;
 }
 
 /**
- * Creates an approval with the current content of its subject, which a person decides on. A subject has at most one
- * open approval. A repeated request with the same content returns the pending or approved approval. A request with other
- * content ends that approval and creates a new one. Approvers are notified by the event and by email, which the workflow
- * `approval-mail/{approvalId}` sends.
- * @param config time to decide, and the base URL of the link in the event
+ * Creates an approval. A person decides about the current content of its subject. A subject has at most one open
+ * approval. A repeated request with the same content returns that approval. A request with other content ends it and
+ * creates a new one. Approvers are notified by the event and by email, which the workflow `approval-mail/{approvalId}`
+ * sends.
+ * @param config settings for the time to decide, and for the base URL of the link in the event
  */
 export async function holdForApproval<Subject>(
   tx: Tx,
@@ -55,7 +56,7 @@ export async function holdForApproval<Subject>(
   if (!content) throw new Error(`a part of the ${subject.type} is deleted`);
   if (content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
   const payloadHash = hashContent(content);
-  // Serializes two requests for one subject, so that the second sees the approval of the first.
+  // Locks the subject's approvals, so that the second of two concurrent requests sees the approval of the first.
   await tx.org.lock(`approval ${subject.type} ${subjectId}`);
   const open = await openApproval(tx, { type: subject.type, id: subjectId });
   if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
@@ -100,7 +101,7 @@ export async function holdForApproval<Subject>(
 
 /**
  * Creates another approval for a subject whose emails differ from the approved content.
- * @param approval earlier approval, whose requester is valid
+ * @param approval earlier approval, whose requester must still be valid
  * @param again.fields names of the fields that differ
  */
 export function holdAgain<Subject>(
@@ -120,7 +121,7 @@ export function holdAgain<Subject>(
 
 /**
  * Ends the approval of a subject that no longer needs it, because the subject was cancelled, deleted, or executed by a
- * person. The caller has signalled the subject's workflow.
+ * person. The caller must signal the subject's workflow.
  * @returns false if no approval was pending or approved
  */
 export async function withdrawApproval(tx: Tx, subject: SubjectId, why: Message): Promise<boolean> {

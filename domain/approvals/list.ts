@@ -3,13 +3,13 @@ import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } fro
 import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 
-/** Filter and page of a list of approvals. Without `status` the list includes all. */
+/** Filter and page of a list of approvals. Without `status`, all approvals are listed. */
 interface ApprovalFilter extends PageRequest {
   status?: ApprovalRow['status'] | undefined;
 }
 
 /**
- * SQL conditions by status. A pending approval past its expiry counts as expired, even if the stored status is still
+ * SQL conditions by status. A pending approval past its expiry is listed as expired, even if the stored status is still
  * pending.
  */
 const IN_STATE: Record<ApprovalRow['status'], string> = {

@@ -9,21 +9,19 @@ import { approverPermissions } from '../platform/rights.ts';
 import { approvalStatus, findApproval } from './view.ts';
 import { toLanguage } from '../../messages/index.ts';
 
-/** An email that only this attempt may send. */
+/** An email that this attempt has claimed, so that no other attempt sends it. */
 interface Claim {
   approval: ApprovalRow;
   approver: Approver;
-  /**
-   * Time from which further emails are sent. Set only on the last email that the person may receive within the hour.
-   */
+  /** Time from which the person receives further emails. Set only on the last email that the hourly limit permits. */
   nextAt: Date | null;
 }
 
 /**
  * Emails every member whose role may decide on an approval, one email each. Nobody gets two emails about one approval,
- * or more than APPROVAL_MAILS_PER_HOUR per hour in one workspace. The last of these announces the limit; further
- * approvals appear only in the list. An approval that was decided or has ended is not emailed. An email with an unknown
- * outcome is not sent again, for example after a lost answer or a dead worker.
+ * or more than APPROVAL_MAILS_PER_HOUR per hour in one workspace. The last one within the limit says that further
+ * approvals appear only in the list. Sends no email about an approval that was decided or has ended. An email with an
+ * unknown result, for example after a crash of the worker, is not sent again.
  * @returns the number of emails sent now, in `why`
  * @throws AppError internal_error when the mail server refused an email temporarily; the next attempt sends it again
  */
@@ -48,8 +46,8 @@ export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kin
 }
 
 /**
- * Marks emails left in state sending as uncertain. Only one attempt runs at a time, so an earlier attempt died while it
- * sent these emails, and they may have arrived.
+ * Marks emails that are left in state `sending` as uncertain. Only one attempt runs at a time, so an earlier attempt
+ * crashed while sending them, and they may have arrived.
  */
 async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<void> {
   await reader(ctx)
@@ -58,7 +56,7 @@ async function markAbandonedUncertain(ctx: Ctx, approvalId: string): Promise<voi
     .update({ state: 'uncertain', settled_at: ctx.clock.now() });
 }
 
-/** Returns people whose role may decide, and who have not been emailed about the approval. */
+/** Returns people whose role allows them to decide, and who have not been emailed about the approval. */
 async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> {
   const org = reader(ctx);
   const approval = await org.table('approvals').where({ id: approvalId }).first('action_type');
@@ -74,12 +72,12 @@ async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> 
 }
 
 /**
- * Claims the email to one person, unless the approval has ended, the person may no longer decide, or the hourly limit
- * is reached.
+ * Claims the email to one person. Claims nothing if the approval has ended, the person may no longer decide, or the
+ * hourly limit is reached.
  */
 function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim | 'ended' | 'not_now'> {
   return transact(ctx, async (tx) => {
-    // Serializes claims of several approvals, so that each counts the person's earlier emails.
+    // Locks the emails to this person, so that concurrent claims for several approvals count each other's emails.
     await tx.org.lock(`approval mails ${tx.org.organizationId} ${userId}`);
     const approval = await findApproval(tx.org, approvalId);
     if (approvalStatus(approval, tx.now) !== 'pending') return 'ended';
@@ -134,8 +132,8 @@ async function mailsOfHour(tx: Tx, userId: string): Promise<Date[]> {
 }
 
 /**
- * Sends a claimed email and stores the outcome. If the server refuses it temporarily, releases the claim and returns
- * the error.
+ * Sends a claimed email and stores the result. If the server refuses it temporarily, releases the claim and returns the
+ * error.
  */
 async function sendClaimed(ctx: Ctx, { approval, approver, nextAt }: Claim): Promise<unknown> {
   const mail = reader(ctx)

@@ -6,7 +6,7 @@ import { approvalUrl } from './link.ts';
 import { message, type Language, type Message } from '../../messages/index.ts';
 import { render } from '../../messages/render.ts';
 
-/** A person who may decide, in the workspace of the approval. */
+/** A person who may decide about an approval, and the approval's workspace. */
 export interface Approver {
   userId: string;
   email: string;
@@ -14,13 +14,15 @@ export interface Approver {
   language: Language | undefined;
 }
 
-/** Maximum characters shown of a name or title, because an agent chose it. */
+/**
+ * Maximum number of characters that are shown of a name or title. It is limited because an agent has chosen the text.
+ */
 const LONGEST = 120;
 
 /**
- * Builds the email about a waiting approval. Its only link opens the approval's page, where the person signs in. No
- * link in the email decides by itself.
- * @param nextAt time from which further emails are sent; set only on the last one within the hour
+ * Builds the email about a waiting approval. Its only link opens the approval's page, where the person signs in.
+ * Opening the link decides nothing.
+ * @param nextAt time from which further emails are sent; set only on the last one that the hourly limit permits
  */
 export function approvalMail(
   config: Pick<Config, 'APP_URL'>,
@@ -85,7 +87,7 @@ function sendersOf([first, ...rest]: ApprovalRow['payload']['senders']): Message
     : message('mail.approval_more_senders', { email: first.email, count: rest.length });
 }
 
-/** Shortens a text chosen by an agent to one line. */
+/** Converts a text that an agent has chosen to one line, and shortens it. */
 function oneLine(text: string): string {
   const line = headerText(text);
   return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1).replace(/\p{Surrogate}$/u, '')}…`;

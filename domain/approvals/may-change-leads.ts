@@ -13,10 +13,9 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import { message, joined, type Message } from '../../messages/index.ts';
 
 /**
- * Checks that the caller may change the content or the recipients of an active campaign. A person reviews a start that
- * exceeds a credential's policy, but nobody would review such a change. So the change must be within the policy, counts
- * as an action, and is otherwise refused. In any other state the campaign may be changed freely, because the next start
- * is checked.
+ * Checks that the caller may change the content or the recipients of an active campaign. Nobody would review such a
+ * change before emails are sent. A change by a key or application is therefore refused unless its policy allows it, and
+ * is counted as an action. In any other state the campaign may be changed freely, because its next start is checked.
  * @param campaign locked by the caller, with the senders that it has after the change
  * @throws AppError forbidden, with every reason
  */
@@ -33,19 +32,19 @@ export async function assertMayReopen(tx: Tx, campaign: CampaignRow): Promise<vo
   refuseBeyondPolicy(await authorizeCampaign(tx, tx.actor, campaign, 1));
 }
 
-/** Leads of a campaign that wait for a person. */
+/** Leads of a campaign that wait for a person's approval. */
 interface WaitingLeads {
   count: number;
   approval: ApprovalRow;
 }
 
 /**
- * Decides whether leads that were just added to a locked campaign need an approval. If the campaign sends to new leads,
- * leads of a credential beyond its policy and its allowance for this campaign are held for an approval. Other leads
- * need no approval, and are released if they are held. People need a role for campaigns, also when they add a contact
- * together with its campaigns.
- * @param leadIds the leads, in no state but pending
- * @param requester the credential that added the leads, if it is not the actor
+ * Decides whether leads that were just added to a locked campaign need an approval. They need one if the campaign sends
+ * to new leads, and a key or application added them without permission by its policy or its allowance for this
+ * campaign. Such leads are held. Other leads need no approval, and are released if they are held. People need a role
+ * with rights for campaigns, also when they add a contact together with its campaigns.
+ * @param leadIds the added leads, which must all be pending
+ * @param requester the key or application that added the leads, if it is not the actor
  * @returns the leads that wait for an approval; undefined if there are none
  * @throws AppError forbidden for a person whose role covers only contacts
  */
@@ -78,7 +77,8 @@ export async function holdUnlessMayAdd(
 }
 
 /**
- * Returns the number of leads that the policy, or else the allowance, permits, and the reasons for holding the rest.
+ * Returns the number of leads that the policy permits, and the reasons for holding the others. If the policy does not
+ * permit them, the allowance is used.
  */
 async function countAllowed(
   tx: Tx,
@@ -92,13 +92,13 @@ async function countAllowed(
   return { count: allowance.count, reasons: [...authorization.reasons, ...allowance.reasons] };
 }
 
-/** Returns true if added leads are mailed without a further start. */
+/** Returns true if the campaign sends emails to added leads without being started again. */
 export function sendsToNewLeads({ status }: Pick<CampaignRow, 'status'>): boolean {
   return status === 'active' || status === 'completed';
 }
 
 /**
- * Refuses people whose role covers only contacts, because added leads would be mailed.
+ * Refuses people whose role has rights only for contacts, because emails would be sent to the added leads.
  * @throws AppError forbidden
  */
 export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'>): void {
@@ -110,8 +110,8 @@ export function assertMayMail(actor: Actor, campaign: Pick<CampaignRow, 'status'
 }
 
 /**
- * Variant of {@link assertMayChangeActive} for parts of emails defined outside the campaign: a mailbox's name and
- * signature, and the workspace's opt-out text. The approver of a start has seen these settings too.
+ * Variant of {@link assertMayChangeActive} for parts of emails that are not stored in the campaign: a mailbox's name
+ * and signature, and the workspace's opt-out text. The person who approved the start has also seen these settings.
  * @param senders mailboxes whose emails in active campaigns change; empty if there are none
  * @throws AppError forbidden, with every reason
  */

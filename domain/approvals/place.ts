@@ -9,8 +9,8 @@ export interface ApprovalPlace {
 }
 
 /**
- * Returns the workspace of an approval and the address of the signed-in person, if they are a member. Null otherwise. A
- * mailed link does not name the workspace.
+ * Returns the workspace of an approval, and the address of the signed-in person if they are a member of it. Returns
+ * null otherwise. Needed because the link in an email does not name the workspace.
  */
 export async function approvalPlace(ctx: Ctx, id: string): Promise<ApprovalPlace | null> {
   if (!isUuid(id)) return null;

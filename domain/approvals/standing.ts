@@ -4,8 +4,8 @@ import { DELETION_SCHEDULED } from '../platform/workspace-deletion.ts';
 import type { Requester } from './authorize.ts';
 
 /**
- * Returns true if the key or grant that requested an action is still valid. Actions of a revoked or expired credential
- * are not executed. No credential is valid in a workspace whose deletion is scheduled.
+ * Returns true if the key or grant that requested an action is still valid. Otherwise the action must not be executed.
+ * In a workspace whose deletion is scheduled, no key or grant is valid.
  */
 export async function isRequesterValid(
   tx: Tx,
@@ -22,7 +22,7 @@ export async function isRequesterValid(
   return rows.length > 0;
 }
 
-/** Returns the credential that requested an approval or other stored work. */
+/** Returns the key or application that requested an approval or other stored work. */
 export function requesterOf({
   api_key_id: key,
   oauth_grant_id: grant,

@@ -23,7 +23,7 @@ export function sweepApprovals(deps: Deps): Promise<number> {
 /**
  * Ends approvals of the whole installation in the order of their ids, each in its own transaction. A failure does not
  * stop the others.
- * @param due SQL after `from`, with the rows as `a` and their conditions, and its bindings
+ * @param due SQL of the from and where clauses, in which `a` is the approval, and its bindings
  * @param end ends one approval; returns false if another transaction has ended it
  * @returns number of ended approvals
  * @throws AggregateError when some failed, after all others were ended

@@ -6,14 +6,17 @@ import { message, type Message } from '../../messages/index.ts';
 
 export type { ApprovalRow };
 
-/** Returns the status of an approval at a time. A pending approval counts as expired as soon as its time has passed. */
+/**
+ * Returns the status of an approval at a time. A pending approval is expired as soon as its time has passed, even if
+ * this is not yet stored.
+ */
 export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_at'>, now: Date): ApprovalRow['status'] {
   return approval.status === 'pending' && approval.expires_at <= now ? 'expired' : approval.status;
 }
 
 /**
- * Returns why an approval ended: the note of the person who decided, or the reason for the end without a decision. Null
- * while the approval is open, and for a decision without a note.
+ * Returns why an approval ended: the note of the person who decided, or the reason why it ended without a decision.
+ * Null while the approval is open, and for a decision without a note.
  */
 export function endReason(approval: ApprovalRow, now: Date): Message | null {
   return approval.reason ?? (approvalStatus(approval, now) === 'expired' ? noDecision(approval) : null);
@@ -25,7 +28,7 @@ export function noDecision({ expires_at: at }: Pick<ApprovalRow, 'expires_at'>):
 }
 
 /**
- * Returns one approval as stored; {@link approvalStatus} gives its current status.
+ * Returns one approval as it is stored. Its current status is given by {@link approvalStatus}.
  * @throws AppError not_found
  */
 export async function findApproval(org: OrgScope, id: string): Promise<ApprovalRow> {
@@ -34,7 +37,7 @@ export async function findApproval(org: OrgScope, id: string): Promise<ApprovalR
   return approval;
 }
 
-/** Returns the newest approval of a subject, in any status; undefined if the subject has none. */
+/** Returns the newest approval of a subject, in any status, or undefined if the subject has none. */
 export function approvalOfSubject(
   org: OrgScope,
   subjectType: ApprovalRow['subject_type'],

@@ -15,9 +15,9 @@ import { launchContent } from './launch-content.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Approval of leads of a sending campaign. It is needed for leads that an API key or application added beyond its
- * policy, and for leads whose values have changed since their approval. Such leads are held until a person approves
- * them.
+ * Approval of leads of a sending campaign. It is needed for leads that an API key or application added without
+ * permission by its policy. It is also needed for leads whose values have changed since their approval. Such leads are
+ * held until a person approves them.
  */
 export const campaignLeads: ApprovalSubject<CampaignRow> = {
   type: 'campaign_leads',

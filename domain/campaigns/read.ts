@@ -36,7 +36,7 @@ export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
 /**
  * Lists campaigns, newest first, with the total of matches (GET /campaigns). The cursor is the id of the last campaign
  * of the previous page.
- * @throws AppError bad_request for a cursor that is no campaign id
+ * @throws AppError bad_request for a cursor that is not a campaign id
  */
 export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: PageRequest): Promise<Page<CampaignRow>> {
   if (page.cursor && !isUuid(page.cursor)) throw badCursor();

@@ -55,7 +55,8 @@ export async function checkTrackingDomains(deps: Deps, signal: AbortSignal): Pro
 
 async function checkOne(ctx: Ctx, domain: string): Promise<void> {
   const names = await ctx.dns.cname(domain);
-  // Changes nothing after a failed DNS query, which says nothing about the domain. The next check is in an hour.
+  // Changes nothing after a failed DNS query, because the failure does not show that the domain's records are wrong.
+  // The next check is in an hour.
   if (names === null) return;
   const fault = pointsAt(names, trackingHost(ctx)) ? await healthFault(ctx, domain) : 'dns';
   await transact(ctx, async (tx) => {

@@ -37,7 +37,7 @@ export type ActivityRow = Columns<
   'id' | 'organization_id' | 'user_id' | 'metadata' | 'created_at'
 > & { contact_id: string; activity_type: ActivityType; first_name: string | null; last_name: string | null };
 
-/** Stores activities of deals, tasks and meetings, in the transaction of the change. */
+/** Stores log entries about deals, tasks and meetings. Call it in the transaction that makes the change. */
 export async function recordActivities(tx: Tx, activities: readonly Activity[]): Promise<void> {
   if (activities.length === 0) return;
   await tx.org.insert(

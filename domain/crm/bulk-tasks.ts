@@ -26,9 +26,9 @@ interface TaskSelection {
 type Selected = Columns<'crm_tasks', 'id' | 'contact_id' | 'deal_id' | 'type' | 'status' | 'priority'>;
 
 /**
- * Sets status and priority of many tasks. Newly completed tasks get a time stamp and an entry in their contact's log.
- * Emits crm.task_updated once, with `bulk` and `count`. Returns the number of selected tasks; unknown ids are not
- * counted.
+ * Sets status and priority of many tasks. Stores the time at which tasks are completed, and adds an entry to their
+ * contact's log. Emits crm.task_updated only once, with `bulk` and `count`. Returns the number of selected tasks;
+ * unknown ids are not counted.
  * @throws AppError too_many_tasks, selection_too_large, invalid_filter
  */
 export async function updateTasks(
@@ -79,7 +79,10 @@ export function selectionProblems({ all, filters }: TaskSelection): Problem[] {
   return all && filters ? taskFilterProblems(filters, 'body.filters') : [];
 }
 
-/** Locks and returns the tasks of a selection. All callers lock in the same order. */
+/**
+ * Locks and returns the tasks of a selection. All callers lock them in the same order, so that transactions cannot
+ * deadlock.
+ */
 async function lockSelection(org: OrgScope, selection: TaskSelection, now: Date): Promise<Selected[]> {
   const columns = 't.id, t.contact_id, t.deal_id, t.type, t.status, t.priority';
   if (!selection.all) {

@@ -37,14 +37,14 @@ export function configuredDeal(config: Readonly<Record<string, unknown>>): NewDe
   };
 }
 
-/** Trims a rendered text and shortens it to its maximum length. @throws AppError conflict for an empty text */
+/** Trims a rendered text and shortens it to `maxLength` characters. */
 export function filledIn(value: unknown, maxLength: number): string {
   const words = text(value).trim().slice(0, maxLength);
   if (words === '') throw new AppError('conflict', message('crm.action_text_empty'));
   return words;
 }
 
-/** Returns the reason why an action was refused: its first problem, or the error itself. */
+/** Returns the reason why an action was refused: the error's first problem, or its message if it lists no problems. */
 export function refusalReason({ said, problems = [] }: AppError): Message {
   const [problem] = problems;
   if (!problem) return said;
@@ -56,7 +56,7 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns a non-empty text; undefined for any other value. */
+/** Returns a non-empty text. Returns undefined for any other value. */
 export function optional(value: unknown): string | undefined {
   return text(value) || undefined;
 }

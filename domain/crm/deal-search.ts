@@ -9,7 +9,7 @@ import { DEFAULT_CURRENCY } from '../sending/campaign/crm-actions.ts';
 import type { DealRow, DealStatus } from './deals.ts';
 import { searchPage, type SortKey } from './search-page.ts';
 
-/** Filters of deals. An empty list does not restrict the result; bounds are inclusive. */
+/** Filters of deals. An empty list does not restrict the result. Minimum and maximum values are included. */
 interface DealFilters {
   /** Text that the deal's name must contain, ignoring case. */
   query?: string | undefined;
@@ -34,7 +34,7 @@ export interface DealSearch extends DealFilters {
   reverse?: boolean | undefined;
 }
 
-/** A deal in lists, with the records that it refers to. */
+/** A deal as shown in lists, with the records to which it refers. */
 export interface FoundDeal extends DealRow {
   contact: Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company'> | null;
   stage: Columns<'crm_stages', 'id' | 'name' | 'color' | 'position'>;
@@ -55,7 +55,7 @@ interface DealsSummary {
   mixed_currency: boolean;
 }
 
-// Sort keys. Deals without a value or date come last in descending order.
+// SQL expressions by which deals can be sorted. In descending order, deals without a value or date come last.
 const SORT: Record<(typeof DEAL_SORTS)[number], SortKey> = {
   created_at: { expression: 'd.created_at', type: 'timestamptz' },
   updated_at: { expression: 'd.updated_at', type: 'timestamptz' },
@@ -72,7 +72,7 @@ const JOINS = `left join contacts c on c.id = p.contact_id join crm_stages s on 
 const LIST = 'crm.deals';
 
 /**
- * Lists deals, newest first. All pages take equally long.
+ * Lists deals, newest first. Later pages take no longer than the first one.
  * @throws AppError bad_request for the cursor of another list or with other filters
  */
 export async function listDeals(
@@ -120,8 +120,8 @@ export async function searchDeals(ctx: Ctx, page: PageRequest, search: DealSearc
 }
 
 /**
- * Returns number and value of the matching deals. Values in several currencies are added as plain numbers, and
- * `mixed_currency` is set.
+ * Returns number and value of the matching deals. Values in different currencies are added as plain numbers, and
+ * `mixed_currency` is then true.
  */
 export async function summarizeDeals(ctx: Ctx, filters: DealFilters): Promise<DealsSummary> {
   const where = boundOf(filters);
@@ -143,8 +143,8 @@ function summaryOf(
   const counts = { open: 0, won: 0, lost: 0 };
   const values = { open: new Money(), won: new Money(), lost: new Money() };
   const currencies = new Map<string, number>();
-  // Counts only deals with a value. Deals without a value often have only the default currency, which would count as
-  // another one.
+  // Counts only deals with a value. Deals without a value often have the default currency although nobody has chosen
+  // it.
   const ofValues = new Map<string, number>();
   const stages = new Map<string, { count: number; value: Money }>();
   for (const { stage_id, status, currency, deals, minor } of rows) {
@@ -172,7 +172,7 @@ function summaryOf(
   };
 }
 
-/** Sum of amounts. The sum is exact within one currency; amounts in different currencies are added as plain numbers. */
+/** Sum of amounts. It is exact within one currency. Amounts in different currencies are added as plain numbers. */
 class Money {
   readonly #minor = new Map<string, bigint>();
 
@@ -186,8 +186,8 @@ class Money {
 }
 
 /**
- * Returns true if the stored counts can answer the filters. They cover only pipelines, stages, statuses, members and
- * campaigns.
+ * Returns true if the filters can be answered from stored counts. These distinguish only pipelines, stages, statuses,
+ * members and campaigns.
  */
 function isFaceted({
   statuses: _s,

@@ -32,7 +32,7 @@ interface DealEdit {
   assigned_to?: string | null | undefined;
 }
 
-/** Fields of a new deal. The deal is created in status open. */
+/** Fields of a new deal. Its status is `open`. */
 export interface NewDeal extends Omit<DealEdit, 'status' | 'lost_reason'> {
   pipeline_id: string;
   stage_id: string;
@@ -59,8 +59,8 @@ export async function openDealOf(org: OrgScope, contactId: string): Promise<stri
 }
 
 /**
- * Lists problems of a new deal that its schema cannot detect: unknown ids, a stage of another pipeline, an amount that
- * its currency does not allow.
+ * Lists problems of a new deal that its schema cannot detect: unknown ids, a stage of another pipeline, and an amount
+ * that its currency does not allow.
  */
 export async function newDealProblems(
   org: OrgScope,
@@ -81,7 +81,7 @@ export async function dealEditProblems(ctx: Ctx, id: string, edit: DealEdit): Pr
 }
 
 /**
- * Stores an open deal. Emits crm.deal_created and adds an entry to the contact's log.
+ * Stores a new open deal. Emits crm.deal_created and adds an entry to the contact's log.
  * @throws AppError bad_request as found by {@link newDealProblems}
  */
 export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
@@ -113,8 +113,8 @@ export async function createDeal(ctx: Ctx, input: NewDeal): Promise<DealRow> {
 }
 
 /**
- * Changes a deal. Adds an entry to the contact's log for a new stage, a win and a loss. Winning or losing the deal sets
- * a time stamp; reopening the deal clears both stamps. Emits crm.deal_updated if any field changed.
+ * Changes a deal. Adds an entry to the contact's log for a new stage, a win and a loss. The times of winning and losing
+ * are stored, and reopening the deal clears both. Emits crm.deal_updated if any field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link dealEditProblems}, conflict if `updated_at` has changed
  */
@@ -184,7 +184,7 @@ export async function listDealsOfContact(ctx: Ctx, contactId: string): Promise<D
   );
 }
 
-/** Maximum number of deals listed per contact, because the list is not paged. */
+/** Maximum number of deals listed for one contact, because this list is not paginated. */
 const MAX_OF_CONTACT = 1_000;
 
 async function editProblems(org: OrgScope, deal: DealRow, edit: DealEdit): Promise<Problem[]> {
@@ -192,8 +192,8 @@ async function editProblems(org: OrgScope, deal: DealRow, edit: DealEdit): Promi
 }
 
 /**
- * Lists problems of an edit that depend on the deal: the stage must belong to its pipeline, and the amount must fit its
- * resulting currency.
+ * Lists problems of an edit that depend on the deal: the stage must belong to its pipeline, and its currency must allow
+ * the amount.
  */
 async function ownProblems(org: OrgScope, deal: DealRow, edit: DealEdit, { lock = false } = {}): Promise<Problem[]> {
   const currency = edit.currency ?? deal.currency;
@@ -244,7 +244,10 @@ async function lockDeal(tx: Tx, id: string): Promise<DealRow> {
   return deal;
 }
 
-/** Returns the fields of an edit that differ from the stored ones, with the resulting time stamps. */
+/**
+ * Returns the fields of an edit that differ from the stored ones, and the times of winning and losing that follow from
+ * them.
+ */
 function changesOf(deal: DealRow, edit: DealEdit, now: Date): DealEdit & Pick<Partial<DealRow>, 'won_at' | 'lost_at'> {
   const changes: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(edit)) {
@@ -268,7 +271,7 @@ function columnsOf(deal: DealRow, { value, ...changes }: ReturnType<typeof chang
 function amountColumns(value: number | null, currency: string): Pick<DealRow, 'value_minor' | 'value_scaled'> {
   if (value === null) return { value_minor: null, value_scaled: null };
   const minor = exactMinorUnits(value, currency)!;
-  // A bigint column takes the digits as text, because a number could be rounded.
+  // Converts the number to text for the bigint column, because a number could be rounded.
   return { value_minor: minor, value_scaled: String(scaledOf(minor, currency)) as unknown as number };
 }
 

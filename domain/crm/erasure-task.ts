@@ -8,9 +8,9 @@ import { usualTaskType } from './task-types.ts';
 import { message } from '../../messages/index.ts';
 
 /**
- * Opens a task for each answer that requests erasure of personal data, due a month after its receipt (GDPR, article
- * 12(3)). Deleting the contact completes the task (`domain/directory/erase-traces.ts`). For a doubtful request, a
- * person must first decide.
+ * Opens a task for each reply that requests erasure of personal data. It is due a month after the reply was received
+ * (GDPR, article 12(3)). Deleting the contact completes the task (`domain/directory/erase-traces.ts`). For a doubtful
+ * request, a person must first decide.
  */
 export async function openErasureTasks(
   tx: Tx,

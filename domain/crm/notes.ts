@@ -66,7 +66,7 @@ export async function updateNote(
     if (content === undefined || content === note.content) return note;
     await tx.org.table('contact_notes').where({ id }).update({ content, updated_at: tx.now });
     await logNote(tx, contactId, id, 'note_updated');
-    // The text is not written to the audit log, because a deletion of the contact must erase it.
+    // Does not write the text to the audit log, because it must be erased together with the contact.
     tx.audit({ action: 'update', entityType: 'contact_note', entityId: id, metadata: { contact_id: contactId } });
     return findNote(tx, contactId, id);
   });

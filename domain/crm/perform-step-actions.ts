@@ -2,8 +2,8 @@ import { performStepAction } from './step-actions.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Creates tasks and deals and moves deals for campaign steps, once per step run. The subscriber starts from the first
- * event, because during a roll-out a worker may request an action before a process with this subscriber runs.
+ * Performs the CRM actions of campaign steps, once per step run. Reads events from the beginning. During an update, a
+ * worker may already request an action before any process has this subscriber, and its event must not be missed.
  */
 export const performStepActions = declareSubscriber({
   name: 'perform_step_actions',

@@ -12,19 +12,19 @@ type PipelineRow = Row<'crm_pipelines'>;
 /** A stage. `deal_count` is set when a pipeline is read. */
 export type StageRow = Row<'crm_stages'> & { deal_count?: number };
 
-/** A pipeline with its stages in order. */
+/** A pipeline with its stages, in order. */
 export interface Pipeline extends PipelineRow {
   stages: StageRow[];
 }
 
-/** A new stage. */
+/** Fields of a new stage. */
 export interface NewStage {
   name: string;
   /** Colour as `#rrggbb`. */
   color: string;
 }
 
-/** Maximum numbers of pipelines and of stages, because the lists are not paged. */
+/** Maximum numbers of pipelines and of stages, because the lists are not paginated. */
 export const MAX_PIPELINES = 200;
 export const MAX_STAGES = 100;
 
@@ -41,7 +41,7 @@ export async function readPipeline(ctx: Ctx, id: string): Promise<Pipeline> {
 }
 
 /**
- * Appends a pipeline with its stages in the given order.
+ * Adds a pipeline at the end of the list, with its stages in the given order.
  * @throws AppError bad_request at the workspace's limit of pipelines
  */
 export async function createPipeline(ctx: Ctx, name: string, stages: readonly NewStage[]): Promise<Pipeline> {
@@ -121,8 +121,8 @@ export async function deletePipeline(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Locks and returns the stages of a pipeline in order. Transactions that put a deal into a stage or change the order of
- * the stages wait for the lock.
+ * Locks and returns the stages of a pipeline in order. Other transactions that put a deal into a stage, or change the
+ * order of the stages, wait until this one ends.
  */
 export async function lockStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
   await tx.org.lock(`crm-stages/${pipelineId}`);
@@ -163,7 +163,7 @@ async function readPipelines(ctx: Ctx, id: string | null): Promise<Pipeline[]> {
   }));
 }
 
-/** Locks and returns the pipelines in order, so that additions and deletions are serialized. */
+/** Locks and returns the pipelines in order, so that additions and deletions are executed one after the other. */
 async function lockPipelines(tx: Tx): Promise<PipelineRow[]> {
   await tx.org.lock(`crm-pipelines/${tx.org.organizationId}`);
   return tx.org.sql<PipelineRow>('select * from crm_pipelines where organization_id = :org order by position, id');

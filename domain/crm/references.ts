@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { message, type MessageCode } from '../../messages/index.ts';
 
-/** Ids in deals and tasks that refer to other rows of the workspace. They are well-formed UUIDs. */
+/** Ids of other rows of the workspace to which deals and tasks refer. They must be well-formed UUIDs. */
 export interface References {
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;

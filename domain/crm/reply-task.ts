@@ -7,18 +7,19 @@ import { changeTask, insertTask, taskTexts, type TaskPriority } from './tasks.ts
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 import { message, type Message } from '../../messages/index.ts';
 
-/** A reply to a campaign, read from the reply's event. */
+/** A reply to a campaign, as read from its event. */
 interface Answer {
   campaignId: string | null;
   contactId: string | null;
   intent: string | null;
   /**
-   * Id of the reply that is the same in all its events: its Message-ID, or the event's id if a client reported it.
+   * Id of the reply that is the same in all its events. This is its Message-ID, or the event's id if an API client
+   * reported the reply.
    */
   answer: string;
 }
 
-/** Title and priority of the task, by intent. The campaign's name follows the title. */
+/** Title and priority of the task for each intent. The campaign's name follows the title. */
 const TASKS: Record<string, { title: Message; priority: TaskPriority }> = {
   positive: { title: message('crm.task_positive'), priority: 'high' },
   question: { title: message('crm.task_question'), priority: 'high' },
@@ -31,8 +32,8 @@ const TYPE = 'Follow-up';
 
 /**
  * Creates tasks for replies, once per reply. The settings of the campaign must have `auto_create_crm_task` on and list
- * the reply's intent in `crm_task_intents`. The texts of the tasks do not name the contact, so that nothing remains of
- * an erased contact.
+ * the reply's intent in `crm_task_intents`. The texts of the tasks do not name the contact, so that they contain no
+ * personal data after the contact is erased.
  */
 export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): Promise<void> {
   const wanted = await withoutTask(tx, await wantedAnswers(tx, answers));
@@ -57,9 +58,9 @@ export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): P
 }
 
 /**
- * Updates the task of a reply whose intent was corrected. The task gets the intent's title and priority, or is
- * cancelled if the settings require no task for the intent. A task that a person has begun or finished stays unchanged.
- * A reply without a task gets one if the settings require it.
+ * Updates the task of a reply whose intent was corrected. The task gets the title and priority of the new intent. It is
+ * cancelled if the settings require no task for that intent. A task that a person has begun or completed stays
+ * unchanged. A reply without a task gets one if the settings require it.
  */
 export async function retitleTaskOfReply(tx: Tx, answer: Answer): Promise<void> {
   const source = sourceOf(answer);
@@ -87,7 +88,7 @@ function sourceOf({ answer }: Pick<Answer, 'answer'>): string {
   return `reply/${sha256(answer)}`;
 }
 
-/** A reply for which a task is to be created, with the data of the task. */
+/** A reply for which a task is needed, with the data of the task. */
 interface WantedAnswer {
   campaignId: string;
   contactId: string;
@@ -96,7 +97,7 @@ interface WantedAnswer {
 }
 
 /**
- * Returns the replies for which the settings of their campaigns require a task. Of several events of a reply, only the
+ * Returns the replies for which the settings of their campaigns require a task. If a reply has several events, only the
  * first is returned.
  */
 async function wantedAnswers(tx: Tx, answers: readonly Answer[]): Promise<Map<string, WantedAnswer>> {

@@ -4,8 +4,8 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Conditions } from '../platform/conditions.ts';
 
 /**
- * A sort key of a search: an SQL expression and its type. The expression is never null and has an index together with
- * the id.
+ * An SQL expression by which a search is sorted, and its type. The expression is never null, and an index covers it
+ * together with the id.
  */
 export interface SortKey {
   expression: string;
@@ -23,22 +23,25 @@ const IS_KEY: Record<SortKey['type'], (value: unknown) => value is string> = {
 
 /** Parameters of one page of a search. */
 interface Search {
-  /** Name and filters of the search, to which the cursor is bound. */
+  /** Name and filters of the search. The cursor is valid only for the same ones. */
   list: string;
   bound: unknown;
   sort: SortKey;
   ascending: boolean;
   where: Conditions;
-  /** The table, with the alias that `where` and the sort expression use. */
+  /** The table with its alias, which `where` and the sort expression use. */
   from: `${string} ${string}`;
-  /** SQL of the select list and joins. The page is available as `p`, with all columns of the table. */
+  /**
+   * SQL of the select list and joins. In them, the rows of the page are available as `p`, with all columns of the
+   * table.
+   */
   columns: string;
   joins: string;
 }
 
 /**
- * Returns a page of a search. The cursor identifies the last row, so all pages take equally long, and no row is missed
- * or repeated when others are added.
+ * Returns a page of a search. The cursor identifies the last row. Later pages therefore take no longer than the first
+ * one, and no row is missed or repeated if others are added.
  * @throws AppError bad_request for the cursor of another search
  */
 export async function searchPage<Found extends { id: string }>(

@@ -13,7 +13,7 @@ import { configuredDeal, configuredTask, optional, refusalReason, text } from '.
 import { createDeal, openDealOf, updateDeal } from './deals.ts';
 import { createTask } from './tasks.ts';
 
-/** Config fields of a CRM step action that are templates. */
+/** Fields of a CRM step action's configuration that are templates. */
 const TEXTS = ['title', 'description', 'name'] as const;
 
 type Contact = Columns<'contacts', 'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'custom_fields'>;
@@ -24,10 +24,10 @@ interface StepRun {
 }
 
 /**
- * Performs the CRM action of a campaign step for its contact, once per step run, which stores the created record. If
- * the action is impossible, for example because the stage was deleted, the step run and the campaign's log get the
- * reason. The contact continues.
- * @param hops number of consecutive reactions that led to the request
+ * Performs the CRM action of a campaign step for its contact, once per step run. The id of the created record is stored
+ * in the step run. If the action is impossible, for example because the stage was deleted, the reason is stored in the
+ * step run and in the campaign's log. The contact then continues with the next step.
+ * @param hops number of events that led to the request, each caused by the previous one
  */
 export async function performStepAction(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function performStepAction(
   hops: number,
 ): Promise<void> {
   const { step_run_id: runId, contact_id: contactId, campaign_id: campaignId, step_id: stepId, action } = request;
-  // Locks the contact before the step run, as the deletion of a contact does.
+  // Locks the contact before the step run, because the deletion of a contact locks them in the same order.
   const [contact] = await tx.org.sql<Contact>(
     `select id, email, first_name, last_name, company, phone, custom_fields from contacts
      where organization_id = :org and id = :id for key share`,
@@ -51,7 +51,7 @@ export async function performStepAction(
   if (!contact || !run) return;
   const store = (columns: { output: string } | { detail: string }) =>
     tx.org.table('step_runs').where({ id: runId }).update(columns);
-  // Events of the called functions have a hop count one higher than the request.
+  // Sets the hop count of events that the action emits to one more than that of the request.
   await transact({ ...ctx, trx: tx.trx, hops: hops + 1 }, async (outer) => {
     try {
       const made = await withSavepoint(outer, (own) =>
@@ -96,7 +96,10 @@ async function perform(ctx: Ctx, tx: Tx, { config, about }: Wanted): Promise<Rec
   }
 }
 
-/** Renders the texts of an action. All texts share the work budget of one email. @throws AppError conflict */
+/**
+ * Renders the texts of an action. The limit on rendering work for one email applies to all texts together. @throws
+ * AppError conflict
+ */
 function filled(
   action: Readonly<Record<string, unknown>>,
   contact: Contact,
@@ -115,7 +118,8 @@ function filled(
 }
 
 /**
- * Returns the reason why no record was created. Rethrows errors that the action did not cause, so that it is retried.
+ * Returns the reason why no record was created. Rethrows errors that the action itself did not cause, so that the event
+ * is processed again.
  */
 function reasonOf(error: unknown): Message {
   if (error instanceof AppError) return refusalReason(error);

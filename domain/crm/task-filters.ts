@@ -5,7 +5,7 @@ import { message } from '../../messages/index.ts';
 import { Conditions, likeLiteral } from '../platform/conditions.ts';
 import type { TaskPriority, TaskStatus } from './tasks.ts';
 
-/** Filters of tasks. An empty list does not restrict the result; bounds are inclusive. */
+/** Filters of tasks. An empty list does not restrict the result. Minimum and maximum values are included. */
 export interface TaskFilters {
   /** Text that the task's title must contain, ignoring case. */
   query?: string | undefined;
@@ -14,22 +14,22 @@ export interface TaskFilters {
   /** Names of task types. */
   types?: readonly string[] | undefined;
   assigned_to?: readonly string[] | undefined;
-  /** Teams. Selects the tasks of these teams and of their members. */
+  /** Ids of teams. Selects the tasks that are assigned to these teams or to their members. */
   team_ids?: readonly string[] | undefined;
   contact_id?: string | undefined;
   deal_id?: string | undefined;
   due_after?: Date | undefined;
   due_before?: Date | undefined;
-  /** If true, selects tasks that are past due and neither completed nor cancelled. */
+  /** If true, selects overdue tasks that are neither completed nor cancelled. */
   overdue?: boolean | undefined;
 }
 
-// Sort key of tasks. A task without a due date has the lowest value.
+// SQL expression by which tasks are sorted by due date. A task without a due date comes first.
 const DUE = `coalesce(t.due_date, '-infinity')`;
 
 /**
- * SQL condition for tasks `t` that are past due at the time bound as `at`. The wording matches the condition of the
- * index `crm_tasks_open_due`, so that PostgreSQL can use the index.
+ * SQL condition for tasks `t` that are overdue at the time bound as `at`. It repeats the condition of the index
+ * `crm_tasks_open_due` exactly, so that PostgreSQL can use the index.
  */
 export const overdueSql = (at: string): string =>
   `t.status in ('pending', 'in_progress') and ${DUE} > '-infinity' and ${DUE} < ${at}`;
@@ -67,8 +67,8 @@ function refuseFilters(problems: Problem[]): void {
 }
 
 /**
- * Returns true if the stored counts can answer the filters. They cover only statuses, priorities, types, members and
- * teams.
+ * Returns true if the filters can be answered from stored counts. These distinguish only statuses, priorities, types,
+ * members and teams.
  */
 export function isFaceted({
   statuses: _s,
@@ -81,7 +81,10 @@ export function isFaceted({
   return Object.values(others).every((value) => value === undefined || value === '' || value === false);
 }
 
-/** Compiles conditions on `crm_tasks t`, or on the counts `t` if {@link isFaceted}; all values are bound. */
+/**
+ * Returns SQL conditions on rows `t` of `crm_tasks`, or on the stored counts if {@link isFaceted} is true. All values
+ * are bound.
+ */
 export function compileTaskFilters(filters: TaskFilters, now: Date): Conditions {
   const where = new Conditions('f');
   const among = (column: string, values: readonly string[] | undefined, type: 'uuid[]' | 'text[]') => {

@@ -3,10 +3,10 @@ import { openTasksForReplies, retitleTaskOfReply } from './reply-task.ts';
 import { declareSubscriber } from '../platform/events/subscriber.ts';
 
 /**
- * Creates CRM tasks for replies to campaigns. People's replies arrive as reply events; away messages and other
- * automatic answers arrive as received emails. Each reply creates one task, regardless of the order and number of its
- * events. A correction of the reply's classification changes the task. A request to erase data creates a task with the
- * legal deadline.
+ * Creates CRM tasks for replies to campaigns. Handles the events of people's replies, and the events of received emails
+ * for away messages and other automatic replies. Creates one task for each reply, regardless of the order and number of
+ * its events. If the classification of a reply is corrected, its task changes. For a request to erase data, creates a
+ * task with the legal deadline.
  */
 export const taskForReply = declareSubscriber({
   name: 'task_for_reply',

@@ -31,7 +31,7 @@ interface TasksSummary {
   high_priority_count: number;
 }
 
-// Sort keys. Tasks without a due date come last in descending order.
+// SQL expressions by which tasks can be sorted. In descending order, tasks without a due date come last.
 const SORT: Record<(typeof TASK_SORTS)[number], SortKey> = {
   created_at: { expression: 't.created_at', type: 'timestamptz' },
   updated_at: { expression: 't.updated_at', type: 'timestamptz' },
@@ -43,7 +43,7 @@ const SORT: Record<(typeof TASK_SORTS)[number], SortKey> = {
 const LIST = 'crm.tasks';
 
 /**
- * Lists tasks, newest first. All pages take equally long.
+ * Lists tasks, newest first. Later pages take no longer than the first one.
  * @throws AppError invalid_filter, bad_request for the cursor of another list or other filters
  */
 export async function listTasks(

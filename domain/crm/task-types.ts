@@ -29,7 +29,7 @@ export async function listTaskTypes(ctx: Ctx): Promise<TaskTypeRow[]> {
   return transact(ctx, lockTaskTypes);
 }
 
-/** Appends a task type. @throws AppError bad_request if the list is full, conflict if the name exists, ignoring case */
+/** Appends a task type. */
 export async function createTaskType(
   ctx: Ctx,
   { name, color }: { name: string; color?: string | undefined },
@@ -98,7 +98,7 @@ export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns the stored spelling of a task type's name; undefined for an unknown type. */
+/** Returns the name of a task type as it is stored, or undefined for an unknown type. */
 export function taskTypeNamed(types: readonly { name: string }[], name: string): string | undefined {
   return types.find((type) => isTaskTypeNamed(type, name))?.name;
 }
@@ -109,8 +109,8 @@ export function usualTaskType(types: readonly { name: string }[]): string {
 }
 
 /**
- * Locks and returns the types in order, so that changes of the list are serialized. Creates the default types if the
- * workspace has no stored list.
+ * Locks and returns the types in order, so that changes of the list are executed one after the other. Creates the
+ * default types if the workspace has no stored list.
  */
 async function lockTaskTypes(tx: Tx): Promise<TaskTypeRow[]> {
   await tx.org.lock(`crm-task-types/${tx.org.organizationId}`);

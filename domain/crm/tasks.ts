@@ -20,14 +20,14 @@ import {
 import { referenceProblems, type References } from './references.ts';
 import { taskTypeNamed, usualTaskType } from './task-types.ts';
 
-/** A task, without the columns for its index and its origin. */
+/** A task without the columns that only Heron needs. */
 export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 const MAX_TITLE = 255;
 
-/** Messages of a task whose texts were written by Heron, null for texts of a person. */
+/** Codes of texts that Heron wrote. Null if a person wrote the text. */
 interface TaskMessages {
   title_message?: Message | null | undefined;
   description_message?: Message | null | undefined;
@@ -46,14 +46,14 @@ interface TaskEdit extends TaskMessages {
   status?: TaskStatus | undefined;
 }
 
-/** A new task. By default the task is pending and of medium priority. */
+/** Fields of a new task. By default, the task is pending and has medium priority. */
 export interface NewTask extends Omit<TaskEdit, 'status'> {
   title: string;
   contact_id?: string | null | undefined;
   deal_id?: string | null | undefined;
 }
 
-/** Returns the text columns of a task that Heron creates. The English texts are stored for search and sorting. */
+/** Returns the text columns of a task that Heron creates. The English texts are stored too, for search and sorting. */
 export function taskTexts(title: Message, description: Message | null = null): TaskMessages & { title: string } {
   return {
     title: titleIn(title, 'en'),
@@ -62,7 +62,7 @@ export function taskTexts(title: Message, description: Message | null = null): T
   };
 }
 
-/** Returns title and description of a task in a language, with the title cut to its maximum length. */
+/** Returns title and description of a task in a language. The title is shortened to its maximum length. */
 export function textsIn(task: TaskRow, language: Language | undefined): Pick<TaskRow, 'title' | 'description'> {
   return {
     title: task.title_message ? titleIn(task.title_message, language) : task.title,
@@ -81,7 +81,7 @@ export async function readTask(ctx: Ctx, id: string): Promise<TaskRow> {
   return task;
 }
 
-/** Lists problems of a task or of an edit that its schema cannot detect: unknown ids, an unknown type. */
+/** Lists problems of a task or of an edit that its schema cannot detect: unknown ids and an unknown type. */
 export async function taskProblems(ctx: Ctx, task: References & Pick<TaskEdit, 'type'>): Promise<Problem[]> {
   const org = reader(ctx);
   return [...(await referenceProblems(org, task)), ...(await taskTypeProblems(org, namedType(task)))];
@@ -107,7 +107,7 @@ export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
 
 /**
  * Stores a task whose ids and type have been checked.
- * @param source origin of a task created by Heron; each source has at most one task
+ * @param source origin of a task that Heron creates; for each source at most one task exists
  * @returns undefined if a task with this source exists
  */
 export async function insertTask(
@@ -146,7 +146,7 @@ export async function insertTask(
 }
 
 /**
- * Changes a task. Completing the task sets a time stamp; reopening the task clears it. Emits crm.task_updated if any
+ * Changes a task. The time of completion is stored, and reopening the task clears it. Emits crm.task_updated if any
  * field changed.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, bad_request as found by {@link taskProblems}, conflict if `updated_at` has changed
@@ -169,7 +169,8 @@ export async function updateTask(
 }
 
 /**
- * Returns an edit in which new texts replace Heron's messages. A text that equals the shown one counts as unchanged.
+ * Returns an edit in which new texts of a person replace Heron's messages. A text that equals the displayed message is
+ * treated as unchanged.
  */
 function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefined): TaskEdit {
   const { title, description, ...others } = edit;
@@ -183,7 +184,10 @@ function withoutShown(edit: TaskEdit, task: TaskRow, language: Language | undefi
   };
 }
 
-/** Writes a change of a locked task with checked ids and type, and emits crm.task_updated if any field changed. */
+/**
+ * Stores the change of a locked task, whose ids and type must already be checked. Emits crm.task_updated if any field
+ * changed.
+ */
 export async function changeTask(tx: Tx, before: TaskRow, edit: TaskEdit): Promise<TaskRow> {
   const changes = differing(before, edit);
   const fields = Object.keys(changes).filter((field) => !field.endsWith('_message'));
@@ -217,7 +221,7 @@ export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns the entry of a task for its contact's log. */
+/** Returns the entry about a task for its contact's log. */
 export function taskActivity(
   task: Pick<TaskRow, 'id' | 'contact_id' | 'deal_id' | 'type'>,
   type: 'task_created' | 'task_completed',
@@ -263,7 +267,7 @@ function columnsOf({
   };
 }
 
-/** Returns a field for the audit log. A text written by Heron is logged as its message code. */
+/** Returns a field's value for the audit log. For a text written by Heron, this is its message code. */
 function logged(task: TaskRow, field: string): unknown {
   if (field === 'title') return loggedTitle(task);
   if (field === 'description') return task.description_message?.code ?? task.description;

@@ -10,7 +10,7 @@ export interface OpenCredential {
   id: string;
 }
 
-/** Returns a unique key for a credential of any kind. */
+/** Returns a unique text for a key, session or token. */
 export function credentialKey({ kind, id }: OpenCredential): string {
   return `${kind}/${id}`;
 }

@@ -1,7 +1,7 @@
 import { across } from '../../db/across.ts';
 import type { Deps } from '../platform/kernel/context.ts';
 
-/** Minimum time (ms) between two writes of a credential's last use. */
+/** Minimum time (ms) between two writes of a key's or grant's last use. */
 export const USAGE_EVERY_MS = 60_000;
 /** Time (ms) for which uses are collected before they are written together. */
 const GATHER_MS = 5_000;
@@ -24,7 +24,7 @@ interface Use {
   ipAddress: string;
 }
 
-/** Creates the recorder of one process for one kind of credential. */
+/** Creates the recorder of one process, for API keys or for OAuth grants. */
 export function createKeyUsage(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   table: 'api_keys' | 'oauth_grants' = 'api_keys',

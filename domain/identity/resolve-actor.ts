@@ -22,7 +22,7 @@ import { message } from '../../messages/index.ts';
 const TRUST_MS = 900;
 const CACHE_MAX = 10_000;
 
-/** A caller with the rate limit of its credential. */
+/** A caller with the rate limit of its key or token. */
 export interface Caller {
   actor: Actor;
   rate: { key: string; perMinute: number } | null;
@@ -35,7 +35,7 @@ export interface Origin {
   userAgent: string;
 }
 
-/** Resolves bearer credentials to actors. Create one per process. */
+/** Finds the caller of a bearer token. Create one resolver per process. */
 export interface ActorResolver {
   /**
    * @param identified called with the actor as soon as it is known, even if the request is refused afterwards

@@ -1,7 +1,10 @@
-/** SQL list: states of an email that was sent, as far as known. */
+/** SQL list of the states of an email that was sent, or may have been sent. */
 export const SENT_STATES = `('sent', 'uncertain', 'bounced')`;
 
-/** SQL: ids of sent emails in the conversation `:thread`, from campaigns and from people or agents. */
+/**
+ * SQL for the ids of sent emails in the conversation `:thread`. Includes emails of campaigns and emails written by
+ * people or agents.
+ */
 export const OUR_EMAILS = `
   select id from sends where organization_id = :org and message_id = :thread
   union

@@ -20,7 +20,7 @@ export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
 }
 
 /**
- * Refuses to add mailboxes if fewer than `count` are left in the allowance.
+ * Refuses to add `count` mailboxes if the allowance is too small.
  * @param count number of mailboxes to add
  * @throws AppError mailbox_allowance_reached
  */
@@ -37,8 +37,8 @@ export async function assertRoom(org: OrgScope, count = 1): Promise<void> {
 }
 
 /**
- * Checks the allowance before a consent starts, when the address is still unknown. Passes if the workspace has a
- * mailbox of the provider, because the consent may reconnect that mailbox.
+ * Checks the allowance before an OAuth consent starts, when the address is not yet known. Passes if the workspace
+ * already has a mailbox of the provider, because the person may want to reconnect that mailbox.
  * @throws AppError mailbox_allowance_reached
  */
 export async function assertReconnectable(org: OrgScope, provider: string): Promise<void> {
@@ -49,10 +49,7 @@ export async function assertReconnectable(org: OrgScope, provider: string): Prom
   if (!known) await assertRoom(org);
 }
 
-/**
- * Serializes the connection of mailboxes in a workspace, so that two requests cannot both use the last free place of
- * the allowance.
- */
+/** Locks the allowance of a workspace, so that two requests cannot both connect a mailbox for the last free place. */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }

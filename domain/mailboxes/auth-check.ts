@@ -17,8 +17,8 @@ export interface AuthCheck {
 }
 
 /**
- * Reads SPF, DKIM (under usual selectors) and DMARC of a mailbox's sending domain. A record counts as missing if its
- * query fails.
+ * Reads SPF, DKIM (under usual selectors) and DMARC of a mailbox's sending domain. A record is reported as missing if
+ * its query fails.
  * @throws AppError not_found
  */
 export async function checkAuthentication(

@@ -50,7 +50,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   }
 }
 
-/** Throws an error at once if no worker is alive, so that the client need not wait for the timeout. */
+/** Throws an error immediately if no worker is alive, so that the client does not have to wait for the timeout. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
   let cause: unknown;
   try {
@@ -101,11 +101,12 @@ export interface ServerFacts {
   smtpMaxBytes: number | null | undefined;
 }
 
-/** Maximum size (bytes) that is stored. A higher limit of a server never affects an email. */
+/** Maximum size (bytes) that can be stored. A higher limit is stored as no limit, because no email is that large. */
 const MAX_STORED_BYTES = 2 ** 31 - 1;
 
 /**
- * Checks the servers before anything is stored (POST /emails). Returns facts to record with {@link recordFacts}.
+ * Checks the servers before anything is stored (POST /emails). Returns facts about the servers, which the caller stores
+ * with {@link recordFacts}.
  * @throws AppError mailbox_auth_failed listing side and stage; also errors as in {@link dialServers}
  */
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<ServerFacts> {

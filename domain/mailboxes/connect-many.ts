@@ -16,7 +16,7 @@ type Checked = { email: string } & ({ input: ConnectInput; facts: ServerFacts | 
 export type Connected = { email: string } & ({ mailbox: MailboxView } | { error: AppError });
 
 /**
- * Checks several mailboxes with {@link prepareConnect}. Returns the results in the order given. A refused mailbox does
+ * Checks several mailboxes with {@link prepareConnect}. Returns the results in the same order. A refused mailbox does
  * not affect the others.
  * @throws AppError mailbox_worker_unreachable, service_unavailable when no worker could check them
  */
@@ -50,7 +50,7 @@ async function connectOne(ctx: Ctx, input: ConnectInput, facts: ServerFacts | un
   }
 }
 
-/** Converts an error to the refusal of one mailbox. Throws errors that concern all mailboxes. */
+/** Returns an error that concerns one mailbox. Throws errors that concern all mailboxes. */
 function ofOneMailbox(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
   throw error;

@@ -47,11 +47,11 @@ interface ConsentedMailbox {
   imap: MailService;
   tokens: MailboxTokens;
   accessExpiresAt: Date;
-  /** Addresses as which the mailbox may send. Null if the provider has no such list. */
+  /** Addresses from which the mailbox may send. Null if the provider has no such list. */
   sendAs: SendAsAddress[] | null;
 }
 
-/** Data of a new connection, with passwords or by OAuth consent. */
+/** Data of a new connection, which uses passwords or OAuth consent. */
 interface Connection {
   email: string;
   provider: MailboxRow['provider'];
@@ -97,8 +97,8 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput, facts?: Serv
 }
 
 /**
- * Connects a mailbox by OAuth consent, by the same rules as {@link connectMailbox}. The consent may have been requested
- * before the deletion of the workspace was.
+ * Connects a mailbox by OAuth consent, by the same rules as {@link connectMailbox}. Refuses a workspace whose deletion
+ * was scheduled after the consent had started.
  * @throws AppError mailbox_allowance_reached, forbidden, workspace_deletion_scheduled
  */
 export async function connectConsented(
@@ -195,7 +195,8 @@ async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, connection: Connec
       status: 'active',
       provider: connection.provider,
       ...(connection.name === undefined ? {} : { name: connection.name }),
-      // Clears the send-as address of other providers, because only Google lets a mailbox send as another address.
+      // Clears the send-as address for other providers, because only Google allows a mailbox to send from another
+      // address.
       ...(connection.provider === 'gmail' ? {} : { send_as_email: '' }),
       updated_at: tx.now,
       ...limitsOf(connection),
@@ -219,7 +220,7 @@ function limitsOf({ campaign_limit: limit, min_wait_time: wait }: Connection) {
   };
 }
 
-/** Stores the tokens of a consent, and deletes those of an earlier one. */
+/** Stores the tokens of a consent, and deletes the tokens of an earlier one. */
 async function storeTokens(ctx: Ctx, tx: Tx, mailboxId: string, given: Connection['tokens']): Promise<void> {
   await tx.org.table('mailbox_tokens').where({ mailbox_id: mailboxId }).delete();
   if (!given) return;
@@ -254,8 +255,8 @@ export async function storeServices(
 }
 
 /**
- * Replaces the servers or credentials of a mailbox. Connections that use the old credentials close, and holds are
- * lifted. On a new IMAP server, only messages that arrive from now on are read.
+ * Replaces the servers or credentials of a mailbox. Connections with the old credentials are closed, and holds end. If
+ * the IMAP server is a different one, only messages that arrive from now on are read.
  */
 async function replaceServices(
   tx: Tx,
@@ -294,7 +295,9 @@ function servicesOf(
   };
 }
 
-/** Returns the columns of servers and credentials as stored: a mailbox of a test workspace has none of them. */
+/**
+ * Returns the columns of servers and credentials as they are stored. For a mailbox of a test workspace they are empty.
+ */
 async function storedServices(
   ctx: Ctx,
   tx: Tx,

@@ -16,7 +16,7 @@ import { getMailbox, type MailboxDetail } from './read.ts';
 import { message } from '../../messages/index.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
 
-/** Time (ms) within which the person must consent. */
+/** Time (ms) within which the person must give consent. */
 const CONSENT_MS = 15 * MINUTE_MS;
 /** Time (ms) after expiry during which the result can still be requested. */
 const CONSENT_TTL_MS = DAY_MS;
@@ -33,7 +33,7 @@ export interface ConsentSecrets {
 export interface StartedConsent {
   /** URL at the provider where a person consents. */
   url: string;
-  /** Secret that identifies the consent when its result is requested. */
+  /** Secret with which the client requests the result of the consent. */
   session: string;
   expiresInMs: number;
 }
@@ -53,7 +53,7 @@ export function consentCallback(appUrl: string): string {
 
 /**
  * Starts connecting a mailbox by OAuth consent. Returns the URL at which a person consents, and a secret for requesting
- * the result. State, nonce and PKCE bind the request to this consent.
+ * the result. State, nonce and PKCE ensure that the provider's response belongs to this consent.
  * @throws AppError mailbox_provider_not_configured, mailbox_allowance_reached, forbidden
  */
 export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<StartedConsent> {

@@ -18,7 +18,7 @@ import { fetchSendAs } from './send-as.ts';
 import { message, type Message } from '../../messages/index.ts';
 import { json } from '../../db/connection.ts';
 
-/** Parameters of the provider's redirect: a code or an error. */
+/** Parameters of the redirect from the provider: a code or an error. */
 interface ConsentAnswer {
   state: string;
   code: string;
@@ -47,8 +47,9 @@ const REQUEST_MS = 15_000;
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 /**
- * Handles the provider's redirect: exchanges the code for tokens, once. Does not connect the mailbox yet, because the
- * person who consented may not be the one who started the consent. A page first shows that person the workspace.
+ * Handles the provider's redirect: exchanges the code for tokens, once. Does not connect the mailbox yet, because
+ * another person may have started the consent. A page first shows the consenting person to which workspace the mailbox
+ * would be connected.
  * @throws AppError mailbox_consent_expired, mailbox_auth_failed, service_unavailable
  */
 export async function receiveConsent(anonymous: Ctx, { state, code, error }: ConsentAnswer): Promise<OfferedConsent> {
@@ -189,8 +190,9 @@ function expired(): AppError {
 }
 
 /**
- * Returns a context that acts as the credential which started the consent, if it is still valid.
- * @throws AppError forbidden if the credential was revoked in the meantime
+ * Returns a context that acts as the person, API key or application that started the consent, if its access is still
+ * valid.
+ * @throws AppError forbidden if the access has ended in the meantime
  */
 async function contextOf(anonymous: Ctx, row: ConsentRow): Promise<Ctx> {
   const ctx = { ...anonymous, actor: actorOf(row.actor, row.organization_id, anonymous.actor) };
@@ -243,7 +245,7 @@ async function exchange(
 
 /**
  * Returns the address in an id token. The token came directly from the provider over TLS, so its signature need not be
- * checked (OpenID Connect Core 3.1.3.7). Audience, expiry and nonce bind it to this consent.
+ * checked (OpenID Connect Core 3.1.3.7). Audience, expiry and nonce ensure that it belongs to this consent.
  */
 function mailboxIn({ idToken }: TokenAnswer, provider: MailProvider, nonce: string, now: Date): string | undefined {
   if (!idToken) return undefined;

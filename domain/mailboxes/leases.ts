@@ -4,13 +4,14 @@ import { inTransaction } from '../../db/transaction.ts';
 import { json, type Db } from '../../db/connection.ts';
 import type { Message } from '../../messages/index.ts';
 
-/** A mailbox that this process watches until its lease expires. */
+/** A mailbox that this process reads until its lease expires. */
 export interface SyncLease {
   mailboxId: string;
   organizationId: string;
   email: string;
   /**
-   * Version of servers and passwords that the watcher uses. If the stored version is higher, the watcher must restart.
+   * Version of the servers and passwords with which this process reads the mailbox. If the stored version is higher,
+   * the process must connect again.
    */
   credentialsVersion: number;
 }
@@ -18,16 +19,16 @@ export interface SyncLease {
 type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
   Columns<'mailboxes', 'email' | 'credentials_version'>;
 
-/** SQL condition: the mailbox `m` must be watched for new mail. */
+/** SQL condition: new mail of the mailbox `m` must be read. */
 export const SYNCABLE = `m.status = 'active' and m.imap is not null`;
 
 /** SQL condition: no process reads mailbox `y`, and no retry is scheduled. */
 const FREE = `y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now())`;
 
 /**
- * Claims up to `limit` mailboxes that no process watches, those first that were unwatched longest. Two processes never
- * get the same mailbox. Times come from the database, so the machines' clocks need not agree.
- * @param standing limits the claim to mailboxes with a permanent connection
+ * Claims up to `limit` mailboxes that no process reads, beginning with those that were not read for the longest time.
+ * Two processes never get the same mailbox. Uses the database's time, because the clocks of the processes may differ.
+ * @param standing true to claim only mailboxes that are to keep a permanent connection
  */
 export async function claimLeases(
   db: Db,
@@ -50,9 +51,9 @@ export async function claimLeases(
 }
 
 /**
- * Claims up to `limit` mailboxes for one reading each, if they were not read for `dueMs` milliseconds. Organizations
- * alternate: no organization gets a second mailbox before every other one has got one. Of an organization's mailboxes,
- * those not read for the longest time come first.
+ * Claims up to `limit` mailboxes that were not read for `dueMs` milliseconds. Each is read once and then released.
+ * Organizations alternate: no organization gets a second mailbox before every other one has got one. Within an
+ * organization, mailboxes that were not read for the longest time come first.
  */
 export async function claimVisits(
   db: Db,
@@ -89,14 +90,14 @@ function toLease(row: LeaseRow): SyncLease {
   };
 }
 
-/** A mailbox whose lease the process has renewed. */
+/** A mailbox whose lease this process has extended. */
 export interface KeptLease {
   credentialsVersion: number;
-  /** True if the mailbox keeps a permanent connection even if there are more mailboxes than connections. */
+  /** True if the mailbox is to keep a permanent connection even if there are more mailboxes than connections. */
   standing: boolean;
 }
 
-/** Extends the leases of mailboxes that are being read. Returns the renewed leases by mailbox id. */
+/** Extends the leases of mailboxes that this process reads. Returns the extended leases by mailbox id. */
 export async function renewLeases(
   db: Db,
   workerId: string,
@@ -120,7 +121,7 @@ export async function renewLeases(
   );
 }
 
-/** Releases a mailbox, so that any process may claim it at once. */
+/** Releases a mailbox, so that any process may claim it immediately. */
 export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
   await across(db, 'engine')
     .table('mailbox_sync')
@@ -129,8 +130,8 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
 }
 
 /**
- * Releases a mailbox whose reading failed. It can be claimed again after a delay. `delayOf` returns the delay (ms) for
- * a number of successive failures.
+ * Releases a mailbox that could not be read. It can be claimed again after a delay. `delayOf` returns the delay (ms)
+ * for a number of successive failures.
  */
 export async function failLease(
   db: Db,
@@ -181,14 +182,17 @@ export async function countShares(
   return { workers: Math.max(1, workers), mailboxes };
 }
 
-/** Name of the advisory lock of the process that ranks the mailboxes. */
+/** Name of the advisory lock that a process holds while it chooses the mailboxes with a permanent connection. */
 const RANK_LOCK = 'mailbox-standing';
-/** Added to the rank of a mailbox that has a connection, so that another must be twice as active to replace it. */
+/**
+ * Added to the score of a mailbox that already has a permanent connection, so that another mailbox replaces it only if
+ * it is twice as active.
+ */
 const INCUMBENT = 1;
 
 /**
- * Chooses the `places` mailboxes that keep a connection, by activity. Organizations alternate, so that one with many
- * mailboxes does not use every connection. Only one process runs this at a time.
+ * Chooses the `places` most active mailboxes, which get a permanent connection. Organizations alternate, so that one
+ * with many mailboxes does not use every connection. Only one process does this at a time.
  */
 export async function rankMailboxes(db: Db, places: number): Promise<void> {
   await inTransaction(db, async (trx) => {

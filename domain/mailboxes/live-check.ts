@@ -60,13 +60,12 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Returns a checklist of the servers' results. If a server refused the credentials, holds the mailbox; if the
- * credentials work, ends such a hold.
+ * Returns a checklist of the servers' results. Holds the mailbox if a server refused the credentials, and ends such a
+ * hold if they work.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {
-    // If the consent has ended, the mailbox is already held until a person consents again, and not only for a limited
-    // time.
+    // Does not hold a mailbox whose consent has ended: it is already held until a person consents again.
     const before = await findMailbox(tx.org, id);
     if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
@@ -98,7 +97,10 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
   });
 }
 
-/** Lets sync workers read a mailbox at once, because the sign-in works: resets failures and retry time. */
+/**
+ * Lets a worker read a mailbox immediately, because the sign-in works. Resets its failures and the time of its next
+ * retry.
+ */
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });

@@ -68,7 +68,7 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
       const stage = error.needs === 'select' ? 'session' : 'reading';
       return { ok: false, stage, message: error.said };
     }
-    // If a server does not speak IMAP, its text is not shown.
+    // Does not show the text that a server sent if the server does not speak IMAP.
     const said = error.kind === 'protocol' ? message('mailboxes.not_understood') : error.said;
     return { ok: false, stage: error.stage, message: said };
   }

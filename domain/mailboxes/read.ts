@@ -28,7 +28,8 @@ interface MailboxRest {
 }
 
 /**
- * Returns the hold of a mailbox for sending or reading; of two holds, the one that ends later. Includes expired holds.
+ * Returns the hold of a mailbox for sending or reading. Of two holds, returns the one that ends later. Includes expired
+ * holds.
  */
 export function holdOf(mailbox: MailboxRow): MailboxRest | null {
   const holds = [
@@ -131,7 +132,7 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** Returns a mailbox to be watched for new mail, or undefined if it is deleted or disabled. */
+/** Returns a mailbox if its new mail must be read, or undefined if it was deleted or disabled. */
 export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
   return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }

@@ -14,12 +14,15 @@ const PAGE = 20;
 const REQUEST_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const FIRST_RETRY_MS = MINUTE_MS;
-/** Maximum number of attempts, over about three weeks. After that only the owner of the account can end the consent. */
+/**
+ * Maximum number of attempts, which extend over about three weeks. After them, only the owner of the account can end
+ * the consent at the provider.
+ */
 const MAX_ATTEMPTS = 30;
 
 /**
- * Stores a revocation for the consent of a mailbox that is about to be removed. Does nothing for other providers than
- * Google, because Microsoft offers no revocation URL.
+ * Stores that the consent of a mailbox, which is about to be removed, must be revoked. Does this only for Google,
+ * because Microsoft offers no revocation URL.
  */
 export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
   if (provider !== 'gmail') return;
@@ -32,8 +35,8 @@ export async function recordRevocation(tx: Tx, { id, email, provider }: MailboxR
 
 /**
  * Revokes due consents of removed mailboxes at their providers. Stores the time of the next attempt before each
- * request. The delay before a retry starts at a minute and doubles up to a day. Does not revoke the consent if the
- * account is still connected anywhere in this installation, because all its connections share one consent.
+ * request. The delay before a retry starts at a minute and doubles up to a day. Does not revoke the consent while any
+ * workspace of this installation still has the account connected, because all these connections share one consent.
  * @returns the number of consents that need no further attempt
  */
 export async function revokeConsents(
@@ -78,12 +81,12 @@ async function revoke(
       timeoutMs: REQUEST_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
-    // Status 400 means that the token is not valid any more.
+    // Returns true for status 400 too, because it means that the token is no longer valid.
     if (status === 200 || status === 400) return true;
     log.warn({ mailboxId, status }, 'a provider did not end a consent');
   } catch (error) {
-    // Tokens that cannot be decrypted are retried too: the encryption key may be restored, and other consents must
-    // still be revoked.
+    // Tries again later even if the tokens cannot be decrypted, because the missing encryption key may be restored.
+    // Does not throw, because other consents must still be revoked.
     log.warn({ mailboxId, err: error }, 'a provider could not be asked to end a consent');
   }
   return false;

@@ -18,7 +18,8 @@ const MAX_ANSWER_BYTES = 512 * 1024;
 const MAX_ADDRESSES = 200;
 
 /**
- * Requests from the provider the addresses as which a mailbox may send. Returns null if the provider has no such list.
+ * Requests the addresses from which a mailbox may send from the provider. Returns null if the provider has no such
+ * list.
  * @throws Error when the request fails
  */
 export async function fetchSendAs(
@@ -61,7 +62,7 @@ export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: strin
   await storeSendAs(ctx, mailbox, provider);
 }
 
-/** Returns the provider of a mailbox if it offers send-as addresses, else undefined. */
+/** Returns the provider of a mailbox if it offers send-as addresses. Otherwise returns undefined. */
 function providerOf(ctx: Ctx, { provider }: MailboxRow): MailProvider | undefined {
   const found = provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, provider);
   return found?.sendAs ? found : undefined;
@@ -86,7 +87,7 @@ async function storeSendAs(ctx: Ctx, mailbox: MailboxRow, provider: MailProvider
   }
 }
 
-/** The addresses as which a mailbox may send, and the chosen one. */
+/** Addresses from which the mailbox may send, and the chosen one. */
 export interface SendIdentity {
   mailbox: MailboxRow;
   supported: boolean;
@@ -94,10 +95,7 @@ export interface SendIdentity {
   syncedAt: Date | null;
 }
 
-/**
- * Returns the stored addresses as which a mailbox may send. Sends no request to the provider. @throws AppError
- * not_found
- */
+/** Returns the stored addresses from which a mailbox may send. Sends no request to the provider. */
 export async function readIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
   const org = reader(ctx);
   const mailbox = await findMailbox(org, mailboxId);
@@ -143,7 +141,7 @@ export async function refreshIdentity(ctx: Ctx, mailboxId: string): Promise<Send
 }
 
 /**
- * Refuses an address that a mailbox may not send as. The mailbox's own address and an empty one are always allowed.
+ * Refuses an address from which a mailbox may not send. The mailbox's own address and an empty one are always allowed.
  * @throws AppError mailbox_send_as_unsupported, mailbox_send_as_unknown
  */
 export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {

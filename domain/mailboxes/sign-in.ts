@@ -6,12 +6,14 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader } from '../platform/kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../sending/senders/mailbox-credentials.ts';
 
-/** Data for signing in to a mailbox's servers, or the reason why an OAuth mailbox currently cannot sign in. */
+/**
+ * Data for signing in to a mailbox's servers, or the reason why a mailbox connected by OAuth cannot sign in at present.
+ */
 type SignIn =
   | { kind: 'ready'; smtp: SmtpTarget; imap: ImapTarget | null; byConsent: boolean }
   | Exclude<Access, { kind: 'valid' }>;
 
-/** Returns the data for signing in to a mailbox's servers. Renews an expiring access token first. */
+/** Returns the data for signing in to a mailbox's servers. Renews an access token that expires soon. */
 export async function readSignIn(ctx: Ctx, mailbox: MailboxRow): Promise<SignIn> {
   const findTokens = () => reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');
   let tokens = (await findTokens())?.sealed ?? null;

@@ -7,12 +7,12 @@ import { reader, transact, type Tx } from '../platform/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import type { Message } from '../../messages/index.ts';
 
-/** PostgreSQL channel that notifies sync workers of added, changed and removed mailboxes. */
+/** PostgreSQL channel that notifies the workers that read mail of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
 /**
- * Notifies sync workers after this transaction commits. Without the notification, the workers notice the change only at
- * their next query.
+ * Notifies the workers that read mail after this transaction commits. Without the notification, they notice the change
+ * only at their next query.
  */
 export function notifySync(tx: Tx): void {
   notifyAfterCommit(tx.trx, MAILBOXES_CHANNEL);
@@ -20,17 +20,14 @@ export function notifySync(tx: Tx): void {
 
 /** Reading progress of a folder. */
 interface FolderProgress {
-  /** UIDVALIDITY of the folder. Null before the first reading. */
+  /** UIDVALIDITY of the folder. Null if the folder was never read. */
   uidValidity: number | null;
   lastUid: number;
-  /**
-   * After a change of UIDVALIDITY, messages received after this time must be read, because none of them was read
-   * before.
-   */
+  /** If UIDVALIDITY has changed, the messages that were received after this time are read. */
   since: Date;
 }
 
-/** Returns the reading progress of a folder. Creates its row at the first reading. */
+/** Returns the reading progress of a folder. Creates its row when the folder is read for the first time. */
 export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: string): Promise<FolderProgress> {
   const org = reader(ctx);
   await org.insert('mailbox_sync', { mailbox_id: mailboxId, folder }).onConflict(['mailbox_id', 'folder']).ignore();
@@ -42,7 +39,10 @@ export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: st
   return { uidValidity: row!.uid_validity, lastUid: row!.last_uid, since: row!.since };
 }
 
-/** Starts reading a folder, or restarts under another UIDVALIDITY. All messages up to `lastUid` count as read. */
+/**
+ * Starts reading a folder, or restarts if its UIDVALIDITY has changed. All messages up to `lastUid` are treated as
+ * read.
+ */
 export async function startFolderAt(
   ctx: Ctx,
   mailboxId: string,
@@ -86,12 +86,12 @@ export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number>
   return row?.failures ?? 0;
 }
 
-/** Ends a hold for a refused sign-in, after a successful sign-in. */
+/** Ends the hold that a refused sign-in has caused, after a successful sign-in. */
 export async function recordSignIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
-/** Holds a mailbox whose server lacks a required capability, until the mailbox can be read. */
+/** Holds a mailbox until it can be read, because its server lacks a required capability. */
 export async function recordUnsupported(ctx: Ctx, mailboxId: string, reason: Message): Promise<void> {
   await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_unsupported', reason, until: null }));
 }
@@ -110,15 +110,15 @@ export async function recordRefusedSignIn(ctx: Ctx, mailboxId: string, reason: M
   );
 }
 
-/** Reading progress of one folder of a mailbox, for people. */
+/** Reading progress of one folder of a mailbox, as shown to people. */
 interface FolderState extends Columns<
   'mailbox_sync',
   'folder' | 'last_uid' | 'last_synced_at' | 'failures' | 'retry_at' | 'last_error'
 > {}
 
 /**
- * Returns the reading progress of a mailbox by folder, and the number of its messages that could not be read and wait
- * for another attempt.
+ * Returns the reading progress of a mailbox by folder. Also returns the number of messages that could not be read and
+ * will be tried again.
  * @throws AppError not_found
  */
 export async function readSyncState(

@@ -9,9 +9,9 @@ import type { HoldCode } from '../sending/control/hold-codes.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../sending/control/mailbox-hold.ts';
 import { SYNCABLE } from './leases.ts';
 
-/** Time (ms) without a reading after which a mailbox must not send. */
+/** Time (ms) after which a mailbox that could not be read must not send. */
 const UNREAD_MS = HOUR_MS;
-/** Remaining time (ms) of a hold below which it is renewed. */
+/** A hold is extended if its remaining time (ms) is shorter. */
 const RENEW_MS = HOUR_MS / 2;
 /** Maximum number of mailboxes held or released per review. */
 const BATCH = 1_000;
@@ -23,8 +23,8 @@ const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 
 /**
- * Returns the time (seconds) since the last reading of the mailbox that has waited longest for a reading. Excludes
- * mailboxes whose server fails, because their owners are already notified.
+ * Returns the longest time (seconds) for which a mailbox has not been read. Excludes mailboxes whose server fails,
+ * because their owners are already notified.
  */
 export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
   const [row] = await across(db, 'engine').sql<{ oldest: Date | null }>(
@@ -36,7 +36,8 @@ export async function oldestLookSeconds({ db, clock }: Deps): Promise<number> {
 
 /**
  * Holds the mailboxes whose INBOX has not been read for an hour, and releases those that are read again. Holds a
- * mailbox only if the previous review also found it unread: after a downtime this gives the workers time to read.
+ * mailbox only if the previous review also found that it was not read. After a downtime this gives the workers time to
+ * read it.
  * @param before mailboxes that the previous review found unread
  * @returns mailboxes found unread now
  */
@@ -51,8 +52,8 @@ export async function reviewReading(deps: Deps, before: ReadonlySet<string>): Pr
 }
 
 /**
- * Returns unread mailboxes, those first that were unread longest. A mailbox held for another reason needs no second
- * hold.
+ * Returns mailboxes that have not been read for an hour, beginning with those not read for the longest time. Excludes
+ * mailboxes that are already held for another reason.
  */
 function findUnread({ db }: Deps, now: Date): Promise<Unread[]> {
   return across(db, 'engine').sql<Unread>(

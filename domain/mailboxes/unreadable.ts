@@ -2,7 +2,7 @@ import type { Ctx } from '../platform/kernel/context.ts';
 import { reader, transact } from '../platform/kernel/transact.ts';
 import { unreadableWaitMs } from '../sending/outcomes/record-inbound.ts';
 
-/** Maximum number of attempts to read a message, over about five days. */
+/** Maximum number of attempts to read a message, which extend over about five days. */
 const MAX_TRIES = 10;
 
 /** Returns the UIDs of unreadable messages in a folder that are due for another attempt, earliest due first. */

@@ -46,7 +46,7 @@ export interface MailboxEdit {
   imap?: MailServiceInput | undefined;
 }
 
-/** Data about an update that are not fields of the mailbox. */
+/** Options of an update, which are not fields of the mailbox. */
 export interface UpdateOptions {
   expectedUpdatedAt?: Date | undefined;
   facts?: ServerFacts | null;
@@ -95,13 +95,13 @@ export async function updateMailbox(
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
     await assertSendAs(tx.org, before, settings.send_as_email);
-    // Slots are released first, because all writers lock sends before mailboxes. Without the tag, the mailbox may leave
-    // pools for which it has slots.
+    // Releases the slots first, because all writers lock sends before mailboxes. Without a removed tag, the mailbox may
+    // leave sender pools for which it has reserved slots.
     if ((status && status !== 'active') || (tags && (await losesTag(tx, id, tags))))
       await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findCampaignsOfSender(tx, id);
     const isSeen = SEEN.some((field) => settings[field] !== undefined && settings[field] !== before[field]);
-    // Recipients can notice another server, but not a new password.
+    // Recipients may notice a different server, but not a new password.
     const isElsewhere = smtp !== undefined && smtp.host !== before.smtp.host;
     if ((isSeen || isElsewhere) && senderOf.some(({ active }) => active)) await assertMayChangeEmails(tx, [id]);
     const mailbox = await findMailbox(tx.org, id, 'for update');
@@ -133,8 +133,9 @@ export async function updateMailbox(
 }
 
 /**
- * Removes a mailbox with its data. The records of sent emails are kept, and an OAuth consent is revoked at its provider
- * afterwards. An email that a worker has claimed is still sent. Watchers stop at their next lease renewal.
+ * Removes a mailbox with its data. Keeps the records of sent emails. An OAuth consent is revoked at its provider later.
+ * An email that a worker has already claimed is still sent. A process that reads the mailbox stops when it next extends
+ * its lease.
  * @throws AppError not_found
  */
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
@@ -158,7 +159,8 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Signals campaigns whose pool the mailbox joined or left by the edit. The end of a hold has already been signalled.
+ * Signals campaigns whose sender pool the mailbox has joined or left by the change. The end of a hold has already been
+ * signalled.
  */
 async function signalCampaigns(
   tx: Tx,
@@ -174,7 +176,8 @@ async function signalCampaigns(
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
-  // A mailbox that joins a pool by its tag needs the same permission as a mailbox named as sender.
+  // Checks the permission to change the campaigns' emails, as for a mailbox that is named as sender: here the mailbox
+  // joins their sender pool by a tag.
   if (retagged && joined.some(({ active }) => active)) await assertMayChangeEmails(tx, [before.id]);
   await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: message('log.mailbox_left_pool') });
   await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: message('log.mailbox_joined_pool') });
@@ -204,7 +207,7 @@ async function losesTag(tx: Tx, mailboxId: string, tags: readonly string[]): Pro
   return lost !== undefined;
 }
 
-/** Replaces the tags of a mailbox. @throws AppError bad_request listing the ids that are no tags of the workspace */
+/** Replaces the tags of a mailbox. @throws AppError bad_request listing the ids that are not tags of the workspace */
 async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<void> {
   refuseProblems(await tagProblems(tx.org, tags));
   const ids = new Set(tags.map((tag) => tag.toLowerCase()));
@@ -216,7 +219,7 @@ async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): 
     );
 }
 
-/** Returns a problem for each id that is no tag of the workspace. */
+/** Returns a problem for each id that is not a tag of the workspace. */
 export async function tagProblems(org: OrgScope, tags: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', tags, { registry: 'tag' });
   return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, message('campaigns.unknown_tag'));

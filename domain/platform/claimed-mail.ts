@@ -8,10 +8,10 @@ interface ClaimedRow {
 }
 
 /**
- * Sends a claimed mail of the installation and settles its row. If the server's answer was lost, the row gets the state
- * `uncertain`.
+ * Sends a claimed email of the installation and stores the result in its row. If the server's response was lost, the
+ * row gets the state `uncertain`.
  * @param about ids that are logged with the mail
- * @returns the error of a temporary failure, after deleting the row so that another attempt can claim the mail;
+ * @returns the error of a temporary failure, after deleting the row so that another attempt can claim the email;
  * undefined otherwise
  */
 export async function sendClaimedMail(

@@ -55,7 +55,7 @@ export interface GivenRights {
   scopes?: number;
   /** Limits of a key. */
   limits?: KeyLimits;
-  /** Actions that a credential may do without a person's approval. */
+  /** Actions that a key or application may perform without a person's approval. */
   capabilities?: readonly Capability[];
   /** Actions that an automation or a step does on behalf of its author. */
   actions?: readonly ActionRight[];
@@ -160,7 +160,7 @@ export async function readHeld(org: OrgScope, actor: Actor): Promise<HeldRights>
   return { ...credential, scopes: actor.permissions, limits: GRANT_LIMITS };
 }
 
-/** Reads the rights of a member. A person who is no member has no rights. */
+/** Reads the rights of a member. A person who is not a member has no rights. */
 export async function readPerson(org: OrgScope, userId: string | null): Promise<HeldRights> {
   const [role] = await org.sql<Columns<'roles', 'permissions' | 'is_owner'>>(
     `select r.permissions, r.is_owner from memberships m join roles r on r.id = m.role_id

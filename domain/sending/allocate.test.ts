@@ -294,7 +294,7 @@ test.serial('prefer takes another mailbox where those that match have nothing le
 test.serial('the ramp holds for each mailbox, not for their sum', async (t) => {
   const given = await setup(4, [{}, {}], { ramp_enabled: true, ramp_start: 1, ramp_increment: 1, ramp_ceiling: 50 });
   const [first] = given.mailboxIds;
-  // All conversations are bound to one mailbox.
+  // All conversations must be continued by the same mailbox.
   const bound = given.candidates.map((candidate) => ({ ...candidate, isFirst: false, stickyMailboxId: first! }));
   t.is(slots(await ask(given, bound)).length, 1);
 });
@@ -368,7 +368,7 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
   await db.transaction(async (trx) => {
     await trx('mailboxes').where({ id: other }).forUpdate().first();
     const bound = [{ ...given.candidates[0]!, isFirst: false, stickyMailboxId: own }];
-    // Waiting for that mailbox would never end, because its holder waits here.
+    // The call must not wait for that mailbox, because the transaction with its lock waits for the call.
     t.not(await Promise.race([ask(given, bound), sleep(60_000, 'waits', { ref: false })]), 'waits');
   });
 });
@@ -440,7 +440,8 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
   const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
   t.like(slot, { kind: 'slot', mailboxId: other });
   t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });
-  // The contacts with the reservation ask in twenty minutes. After that the email may be free.
+  // The contacts for whom the email is reserved request slots in twenty minutes. After that the reserved email may be
+  // free.
   const soon = MONDAY.getTime() + 20 * 60_000;
   t.like((await ask2(3, { keepBack: keepBack(1, [kept], soon) }))[0], { kind: 'later', at: new Date(soon + 1_000) });
   t.like((await ask2(3, {}))[0], { kind: 'slot', mailboxId: kept });
@@ -450,7 +451,7 @@ test.serial('the part of a day that lies on the next UTC day counts when gaps ar
   // No quota is left on this UTC day. Eight hours and eight emails are left on the campaign's day.
   clock.set(new Date('2026-03-02T23:00:00Z'));
   t.teardown(() => clock.set(MONDAY));
-  // The growth of gaps is random, so one run proves nothing.
+  // The growth of gaps is random, so one iteration would prove nothing.
   for (let world = 0; world < 10; world += 1) {
     const given = await setup(8, [{ campaign_limit: 8, min_wait_time: 3600 }], {
       timezone: 'Australia/Sydney',

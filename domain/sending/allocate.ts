@@ -45,8 +45,8 @@ export interface Candidate {
 }
 
 /**
- * Answer of the allocator to one contact: a slot, a later time to ask again, a wait for a mailbox, or a final refusal.
- * `concerns` is `campaign` if all contacts of the campaign get the same answer.
+ * Result of the allocator for one contact: a slot, a later time for the next request, a wait for a mailbox, or a final
+ * refusal. `concerns` is `campaign` if all contacts of the campaign get the same answer.
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
@@ -92,16 +92,16 @@ export interface ReservedQuota {
 
 const NO_RESERVATION: ReservedQuota = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
 /**
- * Maximum delay (ms) before a contact refused because of reserved quota asks again. The reserved emails may be sent or
- * held by then.
+ * Maximum delay (ms) before the next request for a contact that was refused because of reserved quota. The reserved
+ * emails may be sent or held by then.
  */
 const RESERVATION_MS = HOUR_MS;
-/** Minimum delay (ms) before a contact refused because of reserved quota asks again. */
+/** Minimum delay (ms) before the next request for a contact that was refused because of reserved quota. */
 const MIN_RESERVATION_MS = 5 * MINUTE_MS;
 
 /**
- * Period (ms) over which the retries of contacts that wait for another day are spread, so that they do not all ask in
- * the same second.
+ * Period (ms) over which the retries of contacts that wait for another day are distributed, so that they are not all
+ * made in the same second.
  */
 const SPREAD_MS = 60_000;
 /** Maximum random extension of the minimum gap between two emails of a mailbox, as a share of the gap. */
@@ -378,8 +378,8 @@ function mostOf({ campaign, level }: Round): number {
 }
 
 /**
- * Returns the time (ms) that can be added to each gap without sending fewer emails. This is the day's sending time that
- * the minimum gaps leave unused, divided by the number of emails.
+ * Returns the time (ms) that can be added to each gap without sending fewer emails. This is the day's sending time
+ * minus all minimum gaps, divided by the number of emails.
  */
 function slack(round: Round, seat: Seat): number {
   const { on, tx, room } = round;
@@ -532,7 +532,7 @@ function freeTime(tx: Tx, seat: Seat): string {
   return new Date(Math.min(freeFrom(seat, now), now + DAY_MS)).toISOString();
 }
 
-/** Pseudo-random numbers from 0 to 1 derived from enrollment and step, so that a retry draws the same values. */
+/** Pseudo-random numbers from 0 to 1 derived from enrollment and step, so that a retry gets the same values. */
 function randomSequence(enrollmentId: string, stepId: string): () => number {
   let n = 0;
   return () => share(enrollmentId, `${stepId}/${n++}`);

@@ -69,10 +69,7 @@ interface Sender {
   share: number;
 }
 
-/**
- * Returns the first time before midnight at which a mailbox keeps its gap and its daily cap, or Infinity if there is
- * none.
- */
+/** Returns the first time before midnight that respects a mailbox's gap and daily cap, or Infinity if there is none. */
 function firstFree({ taken, gapMs, cap }: Sender): number {
   if (taken.filter((at) => at < MIDNIGHT).length >= cap) return Infinity;
   // A mailbox can become free only at the end of a gap.

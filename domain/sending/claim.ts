@@ -63,7 +63,7 @@ export async function claimSend(
   const claim = await withFiles(ctx, (fetched) => claimLocked(ctx, sendId, acquire, fetched));
   if (claim.kind !== 'changed') return claim;
   // Stops the campaign, lead or direct send in a separate transaction, because writers lock it before its emails. If
-  // the process dies here, the email stays reserved and the next attempt claims it.
+  // the process crashes here, the email stays reserved and the next attempt claims it.
   await transact(ctx, async (tx) => subjectOf(tx, claim.type).stop!(tx, claim.email, ctx.config));
   return { kind: 'gone', outcome: 'not_as_approved' };
 }
@@ -294,9 +294,9 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 }
 
 /**
- * Handles an email claimed by another attempt. If that worker died before the end of the message, the email returns to
- * its slot and the attempt does not count. The result is then undefined and the claim continues. If the whole message
- * may have been submitted, the caller must find out if it was sent.
+ * Handles an email claimed by another attempt. If that worker crashed before the end of the message, the email returns
+ * to its slot and the attempt is not counted. The result is then undefined and the claim continues. If the whole
+ * message may have been submitted, the caller must find out if it was sent.
  */
 async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
@@ -432,8 +432,8 @@ function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubs
 }
 
 /**
- * Returns the tracking origin: the campaign's domain, else the mailbox's, else the installation's. Unverified domains
- * are ignored.
+ * Returns the tracking origin: the campaign's domain. Without one, uses the mailbox's domain, and finally that of the
+ * installation. Unverified domains are ignored.
  */
 function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
   if (campaign.tracking_domain && campaign.tracking_domain_verified) return `https://${campaign.tracking_domain}`;
@@ -449,7 +449,7 @@ function ticketId(secret: Buffer | string, sendId: string, index: number): strin
 
 /**
  * Stores the claim of this attempt: token, Message-ID, subject, threading, link tickets and content.
- * @returns the token that the settlement must present
+ * @returns the token that is needed to store the result
  */
 async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage, input: MessageInput): Promise<string> {
   const { send, campaign, step, contact } = row;

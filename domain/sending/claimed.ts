@@ -97,7 +97,10 @@ export interface ClaimedSend {
 
 export type Claim =
   | ClaimedSend
-  /** The email was already settled or released. The workflow continues from the current state. */
+  /**
+   * The result of the email was already stored, or its slot was released. The workflow continues from the current
+   * state.
+   */
   | { kind: 'gone'; outcome: string }
   /**
    * The email is not due yet, or another attempt may still be in its SMTP session. The caller waits until `until`
@@ -111,8 +114,8 @@ export type Claim =
   /** The mail host (host:port) has no free permit now. Nothing was changed. */
   | { kind: 'host_full'; host: string }
   /**
-   * A worker died that may have submitted the whole message. The caller must find out if it did. `mailbox` is null if
-   * it was deleted since.
+   * The worker that claimed the email has crashed, and may have submitted the whole message. The caller must find out
+   * whether it did. `mailbox` is null if it was deleted in the meantime.
    */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
@@ -131,7 +134,7 @@ export function buildClaim(
   };
 }
 
-/** Returns the mailbox of an email with its sealed credentials, or null when it is deleted. */
+/** Returns the mailbox of an email with its encrypted credentials, or null if it was deleted. */
 export function sealedMailboxOf({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;
   return {

@@ -13,7 +13,7 @@ interface Unwritten {
   contactId: string;
   campaignId: string;
   step: { id: string; name: string };
-  /** True when a person asked to send an uncertain email again. */
+  /** True if a person has requested to send an uncertain email again. */
   again: boolean;
 }
 

@@ -38,7 +38,8 @@ export interface DeliverParts {
 }
 
 /**
- * Delay (ms) before checking an email claimed by another worker again. In most cases the email is settled by that time.
+ * Delay (ms) before an email that another worker has claimed is checked again. In most cases its result is known by
+ * then.
  */
 const RECHECK_MS = 15_000;
 /**
@@ -57,7 +58,7 @@ const COPY_PATIENCE_MS = 5_000;
 const SMTP_SHARE = 0.9;
 
 /**
- * Sends one reserved email, or determines the result of an email left by a dead worker. Safe to call repeatedly.
+ * Sends one reserved email, or determines the result of an email whose worker has crashed. Repeated calls are safe.
  * @param mailboxId the mailbox that is likely to send it; saves a claim when its mail host is busy
  */
 export async function deliverSend(
@@ -72,7 +73,7 @@ export async function deliverSend(
   try {
     const host = mailboxId && lastMailHost(mailboxId);
     const refusal = host ? await permit.wait(host) : undefined;
-    // Otherwise claims the email without a permit, because it may be released, or left by a dead worker.
+    // Otherwise claims the email without a permit, because it may have been released, or its worker may have crashed.
     if (refusal !== undefined && (await withCostPath('claim', () => waitsForHost(ctx, sendId, host!))))
       return { outcome: 'host_busy', retryInMs: refusal };
     for (;;) {
@@ -170,8 +171,8 @@ async function submitEmail(
   });
   const answeredAt = ctx.clock.now();
   permit.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
-  // Retries as long as this attempt may have the claim. After that the next attempt settles the send without the
-  // server's answer.
+  // Retries as long as this attempt may have the claim. After that, the next attempt determines the result without the
+  // server's response.
   const settled = await retryUntilStored(
     ctx,
     () => withCostPath('settle', () => settle(ctx, claim, outcome, answeredAt)),
@@ -246,9 +247,9 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
 }
 
 /**
- * Settles an email whose server answer was lost: as sent if the Sent folder has a copy, otherwise as uncertain. A
- * missing copy proves nothing, because some servers save copies later and others never. The server cannot be asked by
- * its queue id, because that id was in the lost answer.
+ * Determines the result of an email for which the server's response was lost: sent if the Sent folder has a copy,
+ * otherwise uncertain. A missing copy proves nothing, because some servers save copies later and others never. The
+ * server cannot be queried by its queue id, because that id was in the lost response.
  */
 async function settleByCopy(
   ctx: Ctx,
@@ -268,7 +269,7 @@ async function settleByCopy(
 
 /**
  * Returns the IMAP server and account for Sent-folder copies. Returns undefined if the credentials cannot be decrypted,
- * so that the email can still be settled.
+ * so that the result of the email can still be stored.
  */
 function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
   try {

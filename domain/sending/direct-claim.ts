@@ -129,7 +129,7 @@ async function failPermanently(
 
 /**
  * Stores the claim of this attempt: token, Message-ID, conversation, headers and refused addresses.
- * @returns the token that the settlement must present
+ * @returns the token that is needed to store the result
  */
 async function markSending(
   tx: Tx,

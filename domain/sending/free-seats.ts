@@ -49,8 +49,8 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   // The count is part of the SQL text, not a binding, so that a cached plan knows that it may stop early.
   const count = needed === 1 ? 1 + CHOICE : 100 + CHOICE;
-  // Counts the free mailboxes before it locks them. If it locks fewer, other transactions hold the rest. Otherwise the
-  // pool is exhausted and is not searched again.
+  // Counts the free mailboxes before it locks them. If it can lock only some of them, other transactions have locked
+  // the others. Otherwise the pool is exhausted and is not searched again.
   const lock = async (free: string): Promise<{ found: number; ids: string[] }> => {
     const [row] = await tx.org.sql<{ found: number; ids: string[] }>(
       `with found as materialized (${free} limit ${count}), locked as (

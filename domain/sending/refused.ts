@@ -87,7 +87,7 @@ function answerTo({ class: kind, reason }: Refusal, permanent: boolean): Pick<Ve
     case 'recipient_unavailable':
       return { action: 'defer', hard: false, hold: null };
     case 'content':
-      // The mailbox's own server refused the size, so the refusal says nothing about the recipient.
+      // Does not blame the recipient if the mailbox's own server refused the message because of its size.
       if (permanent && reason === 'size') return { action: 'fail', hard: false, hold: null };
       return { action: permanent ? 'bounce' : 'defer', hard: false, hold: null };
     case 'sender':
@@ -104,8 +104,8 @@ function isDoubtful({ reason }: Refusal, stage: string): boolean {
 /**
  * Holds a refused mailbox with the reason and the time of the next try, and releases the slot. The contact is not
  * affected. If the cause may be this recipient, a second refusal of the same step is attributed to the recipient,
- * provided that the mailbox has reached others since. Then the mailbox is not held.
- * @returns false when the refusal is attributed to the recipient and the caller must settle the email
+ * provided that the mailbox has reached others since. In that case the mailbox is not held.
+ * @returns false when the refusal is attributed to the recipient and the caller must store it as the email's result
  */
 export async function holdForRefusal(
   ctx: Ctx,

@@ -236,8 +236,8 @@ function seatOf(row: SeatRow): Seat {
 
 /**
  * Returns the first time from `at` (epoch ms) on that keeps the minimum gap to all slots and the cap of the UTC day. If
- * that time is later than `at`, it is delayed by up to `spreadMs`, as far as the following slot keeps its gap. Searches
- * at most four days.
+ * that time is later than `at`, it is delayed by up to `spreadMs`, but not so much that the gap to the following slot
+ * is too short. Searches at most four days.
  */
 export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
   const { taken, gapMs, cap, used } = seat;

@@ -16,7 +16,7 @@ import { message, type Message } from '../../messages/index.ts';
 import { externalText } from '../platform/external-text.ts';
 import { json } from '../../db/connection.ts';
 
-/** Identifies a claimed email. Only the worker that has the token may settle it. */
+/** Identifies a claimed email. Only the worker with the token may store its result. */
 interface Hold {
   sendId: string;
   token: string;
@@ -61,11 +61,11 @@ export interface SentFacts {
 }
 
 /**
- * Settles a sent email: the send, its step run, its lead, its sender and the event. Uses one statement, so that a crash
- * leaves the email uncertain only if it happens during one round trip to PostgreSQL. Locks the lead before its email,
- * as all writers do.
+ * Stores the result of a sent email: in the send, its step run, its lead and its sender, and as an event. Uses one
+ * statement, so that a crash leaves the email uncertain only if it happens during one round trip to PostgreSQL. Locks
+ * the lead before its email, as all writers do.
  * @param enrollmentId the lead found by the claim; nothing is changed if it was deleted since
- * @returns false when the email cannot be settled this way; call {@link settleDelivered} then
+ * @returns false when the result cannot be stored in this way; call {@link settleDelivered} then
  */
 export async function settleSent(
   ctx: Ctx,
@@ -145,8 +145,8 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
        )`;
 
 /**
- * Settles an email that was sent (`sent`) or may have been sent (`uncertain`), in any state of its lead and campaign.
- * Uncertain emails are listed, and resent only at a person's request. The step is completed either way.
+ * Stores the result of an email that was sent (`sent`) or may have been sent (`uncertain`), in any state of its lead
+ * and campaign. Uncertain emails are listed, and resent only at a person's request. The step is completed either way.
  * @param refused recipients of a direct send that the server refused while it accepted the email
  * @returns false when the token is no longer valid
  */

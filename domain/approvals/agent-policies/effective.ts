@@ -6,38 +6,41 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { heldCapabilities, readHeld } from '../../platform/rights.ts';
 import { ownAllowances, type LeadAllowance } from '../lead-allowances/list.ts';
 
-/** Actions that the caller may perform now without another person's approval. */
+/** Actions that the caller may perform without another person's approval. */
 interface EffectivePolicy extends Pick<AgentPolicyRow, 'name' | 'enabled' | 'api_key_id' | 'oauth_grant_id'> {
   /**
-   * Source of the rules: the credential's policy, `none` for a credential without a policy, or `session` for a person's
-   * role.
+   * Source of the rules. `policy`: the policy of the key or application. `none`: a key or application without a policy.
+   * `session`: the role of a signed-in person.
    */
   source: 'policy' | 'none' | 'session';
   id: string | null;
-  /** True if the caller may perform any action without a person. */
+  /** True if the caller may perform at least one action without a person's approval. */
   autonomous: boolean;
   capabilities: Capability[];
-  /** null: any mailbox. */
+  /** Null allows every mailbox. */
   mailbox_ids: string[] | null;
-  /** null: only the organization's limits apply. */
+  /** Null means that only the organization's limits apply. */
   max_recipients_per_run: number | null;
   max_recipients_per_day: number | null;
   max_actions_per_day: number | null;
-  /** null: a person approves every order of a credential; a person has no limit. */
+  /**
+   * For a key or application, null means that a person must approve every order. For a person, null means that there is
+   * no limit.
+   */
   max_monthly_mailbox_spend_cents: number | null;
   expires_at: Date | null;
-  /** Actions and recipients counted on this UTC day. */
+  /** Number of actions and recipients counted on the current UTC day. */
   used_today: { actions: number; recipients: number };
-  /** Leads that the credential may add to campaigns that send, beyond its policy. */
+  /** Numbers of leads that the key or application may add to active campaigns although its policy does not allow it. */
   lead_allowances: LeadAllowance[];
 }
 
 const NOTHING_USED = { actions: 0, recipients: 0 };
 
 /**
- * Returns the rules of the calling credential (GET /agent-policies/effective): its policy, limited to the credential's
- * scopes and mailboxes. Without a policy, every action waits for a person. A signed-in person is limited only by their
- * role.
+ * Returns the rules for the caller (GET /agent-policies/effective). For a key or application, these are its policy,
+ * limited to its own scopes and mailboxes. Without a policy, every action needs a person's approval. A signed-in person
+ * is limited only by their role.
  */
 export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
   const { actor } = ctx;

@@ -7,17 +7,17 @@ import { reader } from '../../platform/kernel/transact.ts';
 interface PolicyHolder {
   kind: 'api_key' | 'oauth_grant';
   id: string;
-  /** The name of the key, or of the application. */
+  /** Name of the key or application. */
   name: string;
   /** Email address of the person who granted it; null for a key. */
   granted_by: string | null;
   last_used_at: Date | null;
   created_at: Date;
-  /** Id of the credential's policy; null without one. */
+  /** Id of the policy of this key or grant. Null if it has none. */
   policy_id: string | null;
 }
 
-/** Maximum keys, and maximum grants, that are listed. */
+/** Maximum number of keys, and of grants, that are listed. */
 const LISTED = 500;
 
 /** Lists usable API keys and active OAuth grants of the workspace, each with its policy: keys first, newest first. */
@@ -30,7 +30,8 @@ export async function listHolders(ctx: Ctx): Promise<PolicyHolder[]> {
        where organization_id = :org and status = 'active' and (expires_at is null or expires_at > :now) order by id desc limit ${LISTED}`,
       { now: ctx.clock.now() },
     ),
-    // Reads across organizations: an application may belong to another workspace, and people belong to no organization.
+    // Reads across organizations, because an application may belong to another workspace, and people belong to no
+    // organization.
     across(ctx.db, 'person').sql<
       Columns<'oauth_grants', 'id' | 'last_used_at' | 'created_at'> & { name: string; granted_by: string }
     >(

@@ -26,14 +26,14 @@ interface PolicyInput {
   max_recipients_per_run: number;
   max_recipients_per_day: number;
   max_actions_per_day: number;
-  /** Maximum monthly total of one order, in cents. If missing, a person approves every order. */
+  /** Maximum monthly total of one order, in cents. If missing, a person must approve every order. */
   max_monthly_mailbox_spend_cents?: number | null | undefined;
   expires_at: Date;
 }
 
 type Given = { [Field in keyof PolicyInput]?: PolicyInput[Field] | undefined };
 
-/** Lists problems in the given fields of a policy: unusable credentials and mailboxes, an end in the past. */
+/** Lists problems in the given fields of a policy: unusable keys, grants or mailboxes, and an end in the past. */
 export async function policyProblems(org: OrgScope, given: Given, now: Date): Promise<Problem[]> {
   return [
     ...(await credentialProblems(org, given, now)),
@@ -100,8 +100,8 @@ export async function createPolicy(ctx: Ctx, input: PolicyInput): Promise<AgentP
 }
 
 /**
- * Replaces a policy (PUT /agent-policies/:id). Fields that are not sent are reset. When this returns, all actions
- * authorized by the old policy have committed. Today's counts are kept.
+ * Replaces a policy (PUT /agent-policies/:id). Fields that are not sent are reset. When this function returns, all
+ * actions that the old policy allowed are committed. Today's counts are kept.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found, conflict if `updated_at` has changed, and as {@link createPolicy}
  */
@@ -131,7 +131,7 @@ export async function replacePolicy(
 }
 
 /**
- * Refuses a policy that exceeds its author's rights. A disabled policy allows nothing, so everybody who may write
+ * Refuses a policy with more rights than its author has. A disabled policy allows nothing, so everybody who may write
  * policies can disable one.
  * @throws AppError forbidden naming the capabilities
  */
@@ -149,7 +149,8 @@ async function assertMayAllow(tx: Tx, { enabled, capabilities }: PolicyInput): P
 }
 
 /**
- * Deletes a policy (DELETE /agent-policies/:id). From then on every action of its credential waits for a person.
+ * Deletes a policy (DELETE /agent-policies/:id). From then on, every action of the key or application needs a person's
+ * approval.
  * @throws AppError not_found
  */
 export async function deletePolicy(ctx: Ctx, id: string): Promise<void> {

@@ -5,9 +5,9 @@ import { created } from '../../platform/changes.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 
 /**
- * Allows the credential of an approval to add a number of leads per day to the approval's campaign. Replaces the number
- * of an earlier allowance; today's use stays counted.
- * @param approval of leads (`campaign_leads`)
+ * Allows the key or application of an approval to add a number of leads per day to the approval's campaign. Replaces
+ * the number of an earlier allowance, but keeps today's count.
+ * @param approval approval of leads (`campaign_leads`)
  */
 export async function grantAllowance(tx: Tx, approval: ApprovalRow, leadsPerDay: number): Promise<void> {
   const { api_key_id: key, oauth_grant_id: grant, subject_id: campaign } = approval;

@@ -8,7 +8,10 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 
-/** An allowance with the name of its campaign. `used_today`: leads added today, in the workspace's zone. */
+/**
+ * An allowance with the name of its campaign. `used_today` is the number of leads added today, in the workspace's time
+ * zone.
+ */
 export interface LeadAllowance extends Pick<
   Row<'lead_allowances'>,
   | 'id'
@@ -26,8 +29,8 @@ export interface LeadAllowance extends Pick<
 }
 
 /**
- * SQL condition on `a`: its credential is valid. So an allowance ends with its key or grant, regardless of the cause.
- * Binds `:now`.
+ * SQL condition on `a`: its key or grant is valid. An allowance therefore ends together with its key or grant. Binds
+ * `:now`.
  */
 export const USABLE = `(
   exists (select from api_keys k where k.id = a.api_key_id and k.status = 'active' and (k.expires_at is null or k.expires_at > :now))
@@ -35,7 +38,7 @@ export const USABLE = `(
 
 const LIST = 'lead_allowances';
 
-/** Lists the allowances of usable credentials, newest first (GET /lead-allowances). */
+/** Lists the allowances of valid keys and grants, newest first (GET /lead-allowances). */
 export async function listAllowances(ctx: Ctx, request: PageRequest): Promise<Page<LeadAllowance>> {
   const after = decodeIdCursor(LIST, null, request.cursor);
   const rows = await reader(ctx).sql<LeadAllowance>(
@@ -45,10 +48,10 @@ export async function listAllowances(ctx: Ctx, request: PageRequest): Promise<Pa
   return pageOf(rows, request.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }
 
-/** Maximum allowances of a credential that its own policy lists. */
+/** Maximum number of allowances shown with the effective policy of a key or application. */
 const SHOWN = 100;
 
-/** Returns the newest allowances of the calling credential. */
+/** Returns the newest allowances of the calling key or application. */
 export function ownAllowances(org: OrgScope, { apiKeyId, oauthGrantId }: Actor, now: Date): Promise<LeadAllowance[]> {
   return org.sql<LeadAllowance>(allowancesWhere('(a.api_key_id = :key or a.oauth_grant_id = :grant)'), {
     now,
@@ -77,7 +80,10 @@ export async function revokeAllowance(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Returns SQL for allowances of usable credentials. The page is cut before the joins. */
+/**
+ * Returns SQL for allowances of valid keys and grants. The page is limited before the joins, so that only its rows are
+ * joined.
+ */
 function allowancesWhere<C extends string>(condition: C) {
   return `
     select a.id, a.campaign_id, a.api_key_id, a.oauth_grant_id, a.leads_per_day, a.granted_by, a.created_at, a.updated_at,

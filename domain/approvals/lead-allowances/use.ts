@@ -4,16 +4,16 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import { USABLE } from './list.ts';
 
-/** Number of leads that an allowance permits, and the reason for the limit. */
+/** Number of leads that an allowance permits, and the reason why it does not permit more. */
 interface Allowed {
   count: number;
   reasons: PolicyReason[];
 }
 
 /**
- * Counts leads that a credential adds to a campaign against its allowance for the day of the workspace. Locks the
- * allowance until the commit, so that parallel requests cannot exceed it together.
- * @returns how many of `wanted` are permitted; without an allowance 0 and no reason
+ * Counts leads that a key or application adds to a campaign in its allowance for the current day of the workspace.
+ * Locks the allowance until the commit, so that concurrent requests together cannot exceed it.
+ * @returns number of permitted leads, at most `wanted`; without an allowance 0 and no reason
  */
 export async function useAllowance(
   tx: Tx,

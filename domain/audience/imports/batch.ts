@@ -9,7 +9,7 @@ import { suppressedAmong } from '../../directory/suppression-check.ts';
 import { importOptOuts, unsubscribeNamed } from './opt-outs.ts';
 import type { OptOut, RowReason } from './rows.ts';
 
-/** A row that can be imported as far as the file alone shows. */
+/** A row that can be imported, judging by the file alone. */
 export interface ImportRow {
   line: number;
   values: string[];
@@ -43,9 +43,9 @@ const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 's
 const NOTED: RowReason = 'unclear_permission';
 
 /**
- * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
- * Suppressed addresses are reported, not imported. Opt-outs and bounces in a row are applied even if the row is not
- * imported. Contacts of a file emit no contact.created.
+ * Applies a batch and moves the checkpoint in one transaction, so that the job continues exactly at this position after
+ * a crash. Suppressed addresses are reported, not imported. Opt-outs and bounces in a row are applied even if the row
+ * is not imported. Contacts of a file emit no contact.created.
  * @throws AppError not_found when the import's campaign was deleted
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; the batch is then not
  * applied

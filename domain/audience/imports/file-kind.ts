@@ -1,6 +1,6 @@
 import type { MessageCode } from '../../../messages/index.ts';
 
-/** Kinds of files that are no table, by the suffix of their message code (`file_kind.pdf`). */
+/** Kinds of files that are not tables, by the suffix of their message code (`file_kind.pdf`). */
 export type OtherFile = Extract<MessageCode, `file_kind.${string}`> extends `file_kind.${infer Kind}` ? Kind : never;
 
 /** The kinds of files that an import reads. */
@@ -58,7 +58,7 @@ export function binaryKind(head: Buffer): 'zip' | { other: OtherFile } | undefin
   return start.slice(4, 8) === 'ftyp' ? { other: 'media' } : undefined;
 }
 
-/** Detects by its beginning that a decoded text is no table, and returns its kind. Undefined for all other texts. */
+/** Detects by its beginning that a decoded text is not a table, and returns its kind. Undefined for all other texts. */
 export function textKind(text: string): OtherFile | undefined {
   const start = text.slice(0, 4096);
   const found = TEXT.find(([sign]) => sign.test(start.trimStart()));

@@ -127,7 +127,7 @@ test('a row whose cells have moved is reported; blank cells at the end are usual
     ['ragged-6.csv', 'too_many_cells'],
   ] as const)
     t.deepEqual(reasons(await read(await fixture(name))), [[expected, 1, 2]], name);
-  // A quote after a space opens a cell.
+  // Accepts a space before the quote that opens a cell.
   t.like(drafts(await read(await fixture('ragged-3.csv')))[0], { firstName: 'Ada', company: 'Acme, Inc.' });
   t.like(drafts(await read(await fixture('ragged-5.csv')))[0], { firstName: 'Ada', company: '' });
   t.is(drafts(await read('email,first_name\na@example.com,Ada,,\nb@example.com,Bo, \nc@example.com, Cy,\n')).length, 3);

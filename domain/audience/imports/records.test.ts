@@ -95,7 +95,10 @@ test('a quote that is not closed costs its own line', async (t) => {
   );
 });
 
-/** Returns the end of the row from `start`, by scanning ahead character by character; undefined for a broken row. */
+/**
+ * Returns the end of the row that begins at `start`, by reading ahead character by character. Undefined for a malformed
+ * row.
+ */
 function lookAhead(text: string, start: number, delimiter: string): number | undefined {
   let fieldStart = true;
   let quoted = false;
@@ -143,7 +146,7 @@ test('rows end where looking ahead from each of them says, wherever the text is 
 });
 
 test('a megabyte of open quotes is read in linear work', async (t) => {
-  // Scanning ahead from each row would take minutes here, longer than a test's time limit.
+  // Reading ahead from each row would take minutes here, longer than the time limit of a test.
   for (const unit of ['"\n', 'a,"b\n', '"a""\n', '"",""""\n', '\n"a\n\n', '\n""a', 'a\n']) {
     const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
     let rows = 0;

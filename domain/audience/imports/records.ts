@@ -81,8 +81,8 @@ async function* splitRecords(
   for await (const piece of text) {
     arrived.push(piece);
     size += piece.length;
-    // Waits until the new pieces are at least as long as the rest, because the rest is scanned again with them. This
-    // keeps the work linear.
+    // Waits until the new pieces are at least as long as the unread rest, which is scanned again with them. The work
+    // then grows only linearly.
     if (size < rest.length) continue;
     yield* take(rest + arrived.join(''), false);
     arrived = [];
@@ -91,7 +91,9 @@ async function* splitRecords(
   yield* take(rest + arrived.join(''), true);
 }
 
-/** Returns the start of the next line after a position; beyond the end of the text if there is none. */
+/**
+ * Returns the start of the next line after a position. If there is none, returns a position after the end of the text.
+ */
 function lineAfter(text: string, from: number): number {
   const feed = text.indexOf('\n', from);
   return feed === -1 ? text.length + 1 : feed + 1;

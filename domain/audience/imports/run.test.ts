@@ -115,7 +115,7 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
     i % 50 === 49 ? `P${i - 25}@Example.com` : i % 1000 === 7 ? `broken ${i}` : `p${i}@example.com`;
   const text = `email,first_name,notes\n${Array.from({ length: N }, (_, i) => `${address(i)},First ${i},"note, ${i}"`).join('\n')}\n`;
   const broken = N / 1000;
-  // Counts the rows that repeat the address 25 rows above. A broken row above is not repeated.
+  // Counts the rows that repeat the address of the row 25 above. If that row is malformed, its address is not repeated.
   let duplicates = 0;
   const seen = new Set<string>();
   for (let i = 0; i < N; i += 1) {
@@ -126,7 +126,8 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
   }
   const id = await upload(ctx, text);
 
-  // Three interruptions: between batches, by cancellation of the attempt, and inside a batch before its commit.
+  // Interrupts the import three times: between batches, by cancelling the attempt, and inside a batch before its
+  // commit.
   await t.throwsAsync(
     runImport(ctx, id, {
       onProgress: (rows) => {

@@ -40,9 +40,9 @@ export interface HeldLeads {
 const PAGE = 5_000;
 
 /**
- * Adds contacts to a campaign as leads; skips ids that are no contacts of the organization. A contact who was removed
+ * Adds contacts to a campaign as leads; skips ids that are not contacts of the organization. A contact who was removed
  * and is added again does not get emails that they already received in this campaign. Signals the launcher of an active
- * campaign. Restarts a completed campaign if its launch checks pass, or else logs the refusal in its activity log. If
+ * campaign. Restarts a completed campaign if its launch checks pass. Otherwise adds the refusal to its activity log. If
  * the campaign sends to new leads, leads that exceed the policy of an API key or application are held for an approval.
  * @param config settings of approvals
  * @param source origin of the leads; defaults to `manual` or `api`, depending on the caller
@@ -66,8 +66,8 @@ export async function addLeads(
  * Adds contacts, and all contacts of segments, to a campaign as leads (POST /campaigns/:id/leads). Segments are read in
  * pages, to limit memory. All leads are added in one transaction.
  * @param input.restart true to send every step again to removed leads
- * @throws AppError not_found; forbidden as {@link addLeads}; bad_request with every id that is no contact or segment of
- * the organization, or for segments that need too many text comparisons
+ * @throws AppError not_found; forbidden as {@link addLeads}; bad_request with every id that is not a contact or segment
+ * of the organization, or for segments that need too many text comparisons
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -115,7 +115,7 @@ export async function addCampaignLeads(
 }
 
 /**
- * Lists problems of an audience: ids that are no contact or segment of the organization, and segments that together
+ * Lists problems of an audience: ids that are not contacts or segments of the organization, and segments that together
  * need too many text comparisons.
  */
 export async function audienceProblems(

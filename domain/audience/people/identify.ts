@@ -115,8 +115,8 @@ function settledOwner(identity: Identity, found: Found): Identified | undefined 
 
 /**
  * Finds the owners of the contact and the identifiers; locks contacts before people. `when settled`: locks the person
- * only if one person has all identifiers, so that events of known people do not wait for each other. `all`: locks all
- * owners for changes.
+ * only if one person has all identifiers, and with a shared lock, so that events of known people do not wait for each
+ * other. `all`: locks all owners for changes.
  */
 async function findOwners(tx: Tx, identity: Identity, lock: 'when settled' | 'all'): Promise<Found> {
   const locking =

@@ -10,7 +10,7 @@ import { identifyPerson } from './identify.ts';
 
 const PAGE = 1_000;
 const EVENTS_PER_PAGE = 5_000;
-/** Maximum number of contacts settled by one sweep. The next sweep continues. */
+/** Maximum number of contacts that one sweep processes. The next sweep continues. */
 const MAX_CONTACTS = 50_000;
 
 type Due = Columns<'contacts', 'id' | 'organization_id'>;
@@ -19,7 +19,7 @@ type Due = Columns<'contacts', 'id' | 'organization_id'>;
  * Assigns people to events without a person. Also links contacts to people that a concurrent event created. Each
  * contact has its own transaction, so a failing contact does not affect the others and is retried in the next sweep.
  * @returns number of assigned events and linked contacts
- * @throws AggregateError when some contacts could not be settled, after all others were
+ * @throws AggregateError after all contacts, if some of them failed
  */
 export async function settlePeople(deps: Deps): Promise<number> {
   let done = await assignEventsInBulk(deps);
@@ -36,7 +36,7 @@ export async function settlePeople(deps: Deps): Promise<number> {
 }
 
 /**
- * Assigns events to the existing people of their contacts, in pages. If a page fails, its contacts are settled one by
+ * Assigns events to the existing people of their contacts, in pages. If a page fails, its contacts are processed one by
  * one afterwards.
  */
 async function assignEventsInBulk({ db, log }: Deps): Promise<number> {
@@ -63,7 +63,7 @@ async function settleContact(tx: Tx, contactId: string): Promise<void> {
   );
 }
 
-/** Yields every contact with something to settle once, even if earlier contacts fail. */
+/** Yields every contact that has something to process, each once, even if earlier contacts fail. */
 async function* contactsDue({ db }: Deps, isEnough: () => boolean): AsyncGenerator<Due> {
   for (const select of [UNSETTLED, APART])
     for (let after: Due = { id: ZERO_UUID, organization_id: ZERO_UUID }; !isEnough();) {

@@ -100,7 +100,7 @@ test.serial('an event of another contact or workspace resumes nothing', async (t
   t.is(await readState(mine.waits[0]!.waitId), 'open');
 });
 
-/** Concurrent changes of a wait while an event arrives. */
+/** A change of a wait that is made at the same time as an event arrives. */
 type Rival = 'timeout' | 'reply' | 'none';
 
 test.serial('of event, timeout and reply exactly one wins each wait, and the answer tells what happened', async (t) => {

@@ -111,7 +111,8 @@ async function namedBy(tx: Tx, report: EventReport, contactId: string | null): P
 }
 
 /**
- * Locks waits in one order, so that concurrent events cannot deadlock. Skips waits that were settled in the meantime.
+ * Locks waits in the same order everywhere, so that concurrent events cannot deadlock. Skips waits that have ended in
+ * the meantime.
  */
 function resumeWaits(
   tx: Tx,

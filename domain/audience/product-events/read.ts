@@ -16,9 +16,9 @@ interface EventFilter {
 }
 
 /**
- * Lists product events, latest received first (GET /events). An address selects the events of its contact, or else of
- * the person known by it; an unknown address gives an empty page. Every combination of filters has an index, so all
- * pages are equally fast.
+ * Lists product events, latest received first (GET /events). An address selects the events of its contact. Without a
+ * contact, it selects those of the person with this address. An unknown address gives an empty page. Every combination
+ * of filters has an index, so all pages are equally fast.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {

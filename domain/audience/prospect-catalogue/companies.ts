@@ -35,8 +35,8 @@ const isSize = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2_147_483_647;
 
 /**
- * Lists matching companies by country, number of employees (unknown counts as zero) and id. The cursor is bound to the
- * filters.
+ * Lists matching companies by country, number of employees (an unknown number is treated as zero) and id. The cursor is
+ * bound to the filters.
  * @throws AppError invalid_b2b_filter, invalid_cursor, b2b_unavailable, b2b_query_failed
  */
 export async function searchCatalogueCompanies(

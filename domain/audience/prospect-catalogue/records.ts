@@ -45,8 +45,8 @@ export const CATALOGUE_ID = /^[0-9a-z]{24}$/;
 export const isCatalogueId = (value: unknown): value is string => typeof value === 'string' && CATALOGUE_ID.test(value);
 
 /**
- * Returns the id of a record: the source's id if it has the catalogue's format, or else a digest of it. The digest is
- * the same at every load.
+ * Returns the id of a record. This is the source's id if it has the catalogue's format. Otherwise it is a digest of
+ * that id, which is the same at every load.
  */
 function catalogueId(kind: 'person' | 'company', sourceId: string): string {
   return CATALOGUE_ID.test(sourceId) ? sourceId : sha256(`${kind}:${sourceId}`).slice(0, 24);

@@ -12,10 +12,11 @@ import type { CompanyFilters, PeopleFilters } from './filters.ts';
 import { indexCatalogue } from './load.ts';
 import { searchCataloguePeople } from './people.ts';
 
-/*
- * Compares searches with a plain filter in memory, which reads the file's records and uses no keys, tags or indexes.
- * Records are drawn from few words, including hostile ones, so that filters match. They are loaded twice with changes,
- * so that old values must be gone. Every second world has the indexes of an earlier version until the next load.
+/**
+ * Compares the results of searches with a simple filter in memory, which reads the records of the file and uses no
+ * keys, tags or indexes. Records are drawn from a few words, including ones with special characters, so that filters
+ * match. They are loaded twice with changes, and old values must then no longer be found. In every second world, the
+ * catalogue has the indexes of an earlier version until the next load.
  */
 
 const WORDS = [
@@ -174,7 +175,7 @@ async function everyPage<Row extends { id: string }>(
   return ids;
 }
 
-/** Indexes that catalogues of an earlier version have in place of four current ones. */
+/** Indexes that an earlier version of the catalogue had instead of four of the current ones. */
 const EARLIER_INDEXES = `
   create index catalogue_people_name on catalogue_people using gin (name_key gin_trgm_ops);
   create index catalogue_people_title on catalogue_people using gin (title_key gin_trgm_ops);
@@ -232,7 +233,7 @@ test('searches find what a plain filter of the records finds, in order, over any
       async (someCompanies, somePeople, peopleSearches, companySearches) => {
         companies = someCompanies.map((record, index) => ({ ...record, id: idOf('c', index) }));
         people = somePeople.map((record, index) => ({ ...record, id: idOf('p', index) }));
-        // Half of the people are loaded before their companies, the others after: both orders must give the same
+        // Loads half of the people before their companies and the others after them. Both orders must give the same
         // result.
         const report = await catalogue.load([...people.slice(20), ...companies, ...people.slice(0, 20)]);
         if (report.refused > 0) throw new Error(`${report.refused} records were refused`);

@@ -67,7 +67,7 @@ test('a real server: there, not there, taking everything, full, putting off, and
   t.deepEqual(await found('bob@grey.example'), ['unknown', 'greylisted', false]);
   t.deepEqual(await found('ann@grey.example'), ['unknown', 'takes_mail', false]);
   t.deepEqual(await found('bob@blocked.example'), ['unknown', 'probe_refused', false]);
-  // The check without a mail server already gives a verdict for this address, so no server is contacted.
+  // Contacts no server, because the check without a mail server already gives a verdict for this address.
   t.deepEqual(await found('info@real.example'), ['risky', 'role_address', false]);
   t.deepEqual([...seen.from], [FROM]);
   t.deepEqual([...seen.names], ['probe.ours.example']);

@@ -204,7 +204,7 @@ test.serial(
     t.is(await verifyDueAddresses(paid.deps), 0);
     service.credits = 100;
     await wait();
-    // Fails several times, because other waiting addresses are checked too.
+    // Makes several requests fail, because other waiting addresses are checked too.
     service.failing = { status: 429, times: 5 };
     t.is(await verifyDueAddresses(paid.deps), 0);
     service.failing.times = 0;

@@ -10,7 +10,7 @@ import type { Verdict } from './verdict.ts';
 
 /** Number of addresses checked concurrently. */
 const AT_ONCE = 10;
-/** Time (ms) after which an address claimed by a dead worker can be claimed again. */
+/** Time (ms) after which an address can be claimed again if the worker that claimed it has crashed. */
 const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;

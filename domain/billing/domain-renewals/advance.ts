@@ -15,10 +15,11 @@ import { recheckLater, stepUnderClaim, type Cycle } from './cycle.ts';
 import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
 
 /**
- * Advances the cycle of a domain, and returns its next wait. About a month before the registration ends, the renewal is
- * priced, charged and executed. If the registration ends without a renewal, its mailboxes are held, and a renewal
- * within another month releases them. After that, or once the domain is released, the cycle is done.
- * @throws Error if Heron itself fails; a provider's refusal or missing answer is stored in the cycle
+ * Executes the next steps of a domain's renewal, and returns when to continue. About a month before the registration
+ * ends, the renewal is priced, charged and executed. If the registration ends without a renewal, the domain's mailboxes
+ * are held. A renewal within another month releases them. After that month, or once the domain is released, there is
+ * nothing left to do.
+ * @throws Error if Heron itself fails; if a provider refuses or does not respond, this is stored in the cycle
  */
 export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<RenewalReport> {
   const cycle = await transact(ctx, (tx) => openCycle(tx, domainId));
@@ -37,7 +38,7 @@ export async function advanceRenewal(ctx: Ctx, domainId: string): Promise<Renewa
     overMs >= GRACE_MS ? endLostCycle(ctx, cycle) : step(ctx, cycle),
   );
   if (report) return report;
-  // The cycle has advanced, so the next step is executed at once.
+  // Executes the next step immediately, because the cycle has advanced.
   return advanceRenewal(ctx, domainId);
 }
 
@@ -55,7 +56,9 @@ async function step(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> 
   }
 }
 
-/** Repeats the step that needed a person, because the person may have acted since, which Heron cannot always check. */
+/**
+ * Repeats the step that needed a person. The person may have acted in the meantime, which Heron cannot always detect.
+ */
 async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   switch (cycle.renewal.error?.code) {
     case 'renewal_payment_required':
@@ -70,7 +73,7 @@ async function awaitPerson(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | unde
   }
 }
 
-/** Returns the cycle for the domain's current registration, and creates it if there is none. */
+/** Returns the cycle for the domain's current registration, and creates the cycle if there is none. */
 async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
   const domain = await tx.org.table('managed_domains').where({ id: domainId }).first();
   if (!domain || domain.state === 'released') {
@@ -103,7 +106,8 @@ async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
 }
 
 /**
- * Closes the unpaid payments of a domain's cycles, which have ended. A charge that still succeeds later is refunded.
+ * Closes the unpaid payments of a domain whose renewal cycles have ended. If a charge still succeeds later, it is
+ * refunded.
  */
 async function closePayments(ctx: Ctx, domainId: string): Promise<void> {
   const open = await reader(ctx).sql<{ id: string }>(
@@ -114,7 +118,7 @@ async function closePayments(ctx: Ctx, domainId: string): Promise<void> {
   for (const { id } of open) await expireCheckout(ctx, id);
 }
 
-/** Marks the domain as lapsed after its registration ended without a renewal, and holds its mailboxes. */
+/** Marks a domain as lapsed and holds its mailboxes, because its registration has ended without a renewal. */
 async function markLapsed(tx: Tx, { domain }: Cycle): Promise<void> {
   const lapsed = await tx.org
     .table('managed_domains')
@@ -131,8 +135,8 @@ async function markLapsed(tx: Tx, { domain }: Cycle): Promise<void> {
 }
 
 /**
- * Ends the cycle of a domain that is lost. Refunds a payment for its renewal, and ends the orders that have no other
- * domain.
+ * Ends the renewal cycle of a domain that can no longer be renewed. Refunds a payment for the renewal, and ends the
+ * orders that have no other domain.
  */
 async function endLostCycle(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
   // Closes the checkout page, so that no further payment is possible. A payment that was made just before is still

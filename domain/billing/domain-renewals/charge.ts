@@ -13,17 +13,17 @@ import { recheckLater, orderInUse, type Cycle } from './cycle.ts';
 import { requireAction } from './move.ts';
 import { recordRenewalPaid } from './paid.ts';
 
-/** Delay (ms) before the next call to a payment provider that did not answer. */
+/** Delay (ms) before the payment provider is called again if it did not respond. */
 const RETRY_MS = 10 * MINUTE_MS;
 
 /**
- * Charges a cycle to the saved payment method of the domain's order, without a person present. If there is no method,
- * or if the bank refuses or requires the cardholder, a person must pay.
+ * Charges a renewal to the saved payment method of the domain's order, without a person present. A person must pay if
+ * no method is saved, or if the bank refuses or requires the cardholder.
  * @returns undefined when the cycle has advanced
  */
 export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport | undefined> {
   const payment = await readPayment(ctx, cycle.renewal.payment_id!);
-  // The payment provider's webhook advances the cycle.
+  // Waits for the payment provider's webhook, which advances the cycle.
   if (payment.state === 'paid') return recheckLater(ctx, cycle, 'it was paid', MINUTE_MS);
   if (payment.state !== 'open') return refused(ctx, cycle, payment, payment.state);
   let charged: ChargeResult;
@@ -38,7 +38,8 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   if (charged.kind === 'processing') return recheckLater(ctx, cycle, 'the payment is under way');
   if (charged.kind === 'refused') return refused(ctx, cycle, payment, charged.code);
   await transact(ctx, async (tx) => {
-    // The webhook reports the same payment, possibly before this. If the domain was released, the payment is `expired`.
+    // Also accepts an `expired` payment, because the domain may have been released. Does nothing if the webhook has
+    // already reported this payment.
     const paid = await movePayment(tx, payment.id, ['open', 'expired'], 'paid', {
       reason: 'paid',
       columns: {
@@ -49,7 +50,7 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
       },
     });
     const fate = paid && (await recordRenewalPaid(tx, cycle.renewal.id, payment.id));
-    // The renewal cycle ended while the payment was in progress.
+    // Refunds the payment if the renewal cycle ended while the payment was in progress.
     if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
   });
   return undefined;
@@ -60,7 +61,7 @@ async function methodOfOrder(ctx: Ctx, { domain }: Cycle) {
   return order?.payment_id ? savedMethod(ctx, await readPayment(ctx, order.payment_id)) : null;
 }
 
-/** Marks the payment as failed after a refused charge. From then on a person must pay on a checkout page. */
+/** Marks the payment as failed after a refused charge. After that, a person must pay on a checkout page. */
 async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: string): Promise<undefined> {
   await transact(ctx, async (tx) => {
     await movePayment(tx, payment.id, ['open'], 'failed', { reason: 'charge_refused' });
@@ -69,7 +70,7 @@ async function refused(ctx: Ctx, { renewal }: Cycle, payment: PaymentRow, code: 
 }
 
 /**
- * Keeps a checkout page open on which a person can pay for a cycle, until the registration ends. An expired page is
+ * Keeps a checkout page open until the registration ends, so that a person can pay for the renewal. An expired page is
  * replaced.
  * @returns undefined when the cycle has advanced
  */

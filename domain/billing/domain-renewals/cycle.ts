@@ -14,7 +14,10 @@ export interface Cycle {
   renewal: RenewalRow;
 }
 
-/** Returns a wait of `inMs` (a day by default), which ends early when the registration or its grace period ends. */
+/**
+ * Returns a report to wait for `inMs` (default: a day). The wait ends earlier if the registration or its grace period
+ * ends.
+ */
 export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs = RECHECK_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
   const ends = renewal.expires_at.getTime();
@@ -27,8 +30,8 @@ export function recheckLater(ctx: Ctx, { renewal }: Cycle, where: string, inMs =
 const CALLS = 3;
 
 /**
- * Claims the cycle and runs a step, which may call providers. Returns a short wait if another attempt may still run a
- * step. The claim ends with the step, or by a timeout if the attempt has died.
+ * Claims the cycle and runs a step, which may call providers. Returns a short wait if another attempt may still be
+ * running a step. The claim ends after the step. If the process crashes, the claim expires.
  */
 export async function stepUnderClaim(
   ctx: Ctx,

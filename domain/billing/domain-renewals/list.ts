@@ -6,7 +6,7 @@ import type { Message } from '../../../messages/index.ts';
 
 const LIST = 'domain-renewals.list';
 
-/** A managed domain with its cycle. The columns of the cycle are null until its workflow has created it. */
+/** A managed domain with its cycle. The columns of the cycle are null until the domain's workflow has created it. */
 export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id' | 'expires_at'> & {
   domain_state: string;
   state: string | null;

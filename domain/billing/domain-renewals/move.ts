@@ -7,14 +7,14 @@ import type { RenewalCode, RenewalRow, RenewalState } from './states.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Columns changed by a transition in addition to the state. Absent fields stay unchanged. */
+/** Columns that a transition changes in addition to the state. Absent fields stay unchanged. */
 type RenewalChange = Partial<
   Pick<RenewalRow, 'cost_cents' | 'processing_cents' | 'amount_cents' | 'currency' | 'payment_id' | 'renewed_at'>
 >;
 
 /**
- * Moves a cycle to another state if its state is one of `from`, with its event and audit row. One conditional UPDATE
- * decides between concurrent transitions.
+ * Moves a cycle to another state if its state is one of `from`, and writes the domain event and audit row. The state is
+ * checked and changed in one UPDATE, so only one of two concurrent transitions succeeds.
  * @returns the updated cycle; undefined if its state is none of these
  */
 export async function moveRenewal(
@@ -38,8 +38,8 @@ export async function moveRenewal(
 }
 
 /**
- * Records that a cycle needs a person, with code and fix: in the list of renewals, as a dead letter and by an event. A
- * cycle that already needs a person for the same reason stays unchanged.
+ * Records that a renewal needs a person, with code and fix: in the list of renewals, as a dead letter and as an event.
+ * Changes nothing if a person is already needed for the same reason.
  * @param code reason for which a person is needed, with the provider's own code after a refusal
  */
 export async function requireAction(

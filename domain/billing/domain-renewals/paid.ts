@@ -5,8 +5,8 @@ import { moveRenewal, renewalArgs, signalRenewal } from './move.ts';
 import type { RenewalRow } from './states.ts';
 
 /**
- * Records that a cycle was paid, within the transaction that records the locked payment.
- * @returns `too_late` if the cycle does not wait for this payment; the caller then refunds the payment
+ * Records that a renewal was paid, within the transaction that records the locked payment.
+ * @returns `too_late` if the renewal no longer waits for this payment; the caller then refunds the payment
  */
 export async function recordRenewalPaid(tx: Tx, renewalId: string, paymentId: string): Promise<'paid' | 'too_late'> {
   const waiting = await tx.org.table('domain_renewals').where({ id: renewalId, payment_id: paymentId }).first();
@@ -17,7 +17,7 @@ export async function recordRenewalPaid(tx: Tx, renewalId: string, paymentId: st
 }
 
 /**
- * Signals the workflow of a cycle whose payment failed. The workflow opens another payment as long as there is time.
+ * Signals the workflow of a renewal whose payment failed. The workflow opens another payment if there is still time.
  */
 export async function recordRenewalPaymentFailed(tx: Tx, renewalId: string): Promise<void> {
   const renewal = await tx.org.table('domain_renewals').where({ id: renewalId }).first('domain_id');

@@ -13,7 +13,7 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Requests the current price of another year from the provider, and opens a payment of the cost plus the processing
- * fee. A person is needed if the domain's order is not in good standing, or if the provider refuses or is unreachable
+ * fee. A person is needed if the domain's order is unpaid or has ended, or if the provider refuses or cannot be reached
  * for days.
  * @returns undefined when the cycle must be charged now
  */
@@ -32,7 +32,7 @@ export async function priceCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport 
   }
   const { processingCents, amountCents } = priceOf(offer.renewalCents, ctx.config);
   await transact(ctx, async (tx) => {
-    // The state changes first, so only one of two concurrent calls opens the payment.
+    // Changes the state first, so that only one of two concurrent calls opens a payment.
     const priced = await moveRenewal(tx, renewal.id, [renewal.state], 'charging', {
       cost_cents: offer.renewalCents,
       processing_cents: processingCents,

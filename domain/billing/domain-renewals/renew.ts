@@ -12,9 +12,9 @@ import { moveRenewal, requireAction } from './move.ts';
 import { UNANSWERED_AFTER_MS } from './states.ts';
 
 /**
- * Renews a domain whose cycle is paid, for at most the charged cost, with an idempotency key that is the same on every
- * attempt of this payment. After a refusal, the payment is refunded. If the provider does not answer for days, a person
- * is notified, and the attempts continue.
+ * Renews a domain whose renewal is paid, for at most the charged cost. Uses the same idempotency key on every attempt
+ * for this payment. If the provider refuses, the payment is refunded. If it does not respond for days, a person is
+ * notified, and the attempts continue.
  */
 export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport> {
   const { domain, renewal } = cycle;
@@ -34,7 +34,7 @@ export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   await transact(ctx, async (tx) => {
     const moved = await moveRenewal(tx, renewal.id, ['renewing', 'requires_action'], 'renewed', { renewed_at: tx.now });
     if (!moved) return;
-    // A domain that has lapsed becomes active again, and its mailboxes are released.
+    // Sets a lapsed domain to active again and releases its mailboxes.
     await tx.org
       .table('managed_domains')
       .where({ id: domain.id })

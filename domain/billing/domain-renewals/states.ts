@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/rows.ts';
 import { DAY_MS } from '../../../lib/clock.ts';
 
-/** One renewal cycle of a managed domain: a registration that ends, and its renewal. */
+/** A renewal cycle: one registration period of a managed domain, and its renewal. */
 export type RenewalRow = Row<'domain_renewals'>;
 export type RenewalState = RenewalRow['state'];
 export type ManagedDomain = Row<'managed_domains'>;
@@ -19,13 +19,13 @@ export const OPEN_RENEWAL = ['scheduled', 'charging', 'renewing', 'requires_acti
 /** Time (ms) before the end of the registration at which the renewal starts. */
 export const RENEW_AHEAD_MS = 30 * DAY_MS;
 /**
- * Time (ms) after the end of the registration during which renewal is still possible. Registrars usually keep a domain
- * for its former holder for about this time.
+ * Time (ms) after the end of the registration during which renewal is still possible. Registrars usually reserve a
+ * domain for its former holder for about this time.
  */
 export const GRACE_MS = 30 * DAY_MS;
 /** Interval (ms) at which a waiting renewal is checked. */
 export const RECHECK_MS = DAY_MS;
-/** Time (ms) without an answer from the provider after which a person is needed. */
+/** Time (ms) after which a person is needed if the provider has not responded. */
 export const UNANSWERED_AFTER_MS = 3 * DAY_MS;
 
 /**

@@ -8,8 +8,8 @@ import { parseStep, type OrderRow, type StepRow } from './states.ts';
 import { planSteps, readSteps } from './steps.ts';
 
 /**
- * Advances an order as far as possible without the network, and returns the workflow's next action. Locks the order, so
- * that a cancellation or a payment cannot intervene.
+ * Executes the steps of an order that need no network, and returns the workflow's next action. Locks the order, so that
+ * cancellations and payments wait.
  * @throws AppError not_found
  */
 export async function advanceMailboxOrder(ctx: Ctx, orderId: string): Promise<OrderDecision> {
@@ -51,7 +51,7 @@ async function decide(inside: Ctx, tx: Tx, order: OrderRow): Promise<OrderDecisi
   }
 }
 
-/** Moves a locked order to the next state, and returns the action that follows from it. */
+/** Moves a locked order to the next state, and returns the workflow's next action. */
 async function moveAndDecide(inside: Ctx, tx: Tx, order: OrderRow, to: OrderRow['state']): Promise<OrderDecision> {
   const moved = await moveOrder(tx, order.id, [order.state], to);
   return decide(inside, tx, moved!);
@@ -66,8 +66,8 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 }
 
 /**
- * Returns the part of an ended order that must be undone next. The order is: the checkout, the steps in reverse, the
- * subscription.
+ * Returns the next part of an ended order that must be undone. First the checkout is closed, then the steps are undone
+ * in reverse order, and finally the subscription is ended.
  */
 async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
@@ -81,7 +81,7 @@ async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const steps = await readSteps(tx.org, order.id);
   const step = steps.findLast(needsUndo);
   if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${stepLabel(step)}` };
-  // A refund by Heron also ends the subscription. A refund that a person makes at the provider does not.
+  // Ends the subscription also after a refund, because a refund that a person makes at the provider does not end it.
   const isSettled = payment?.state === 'paid' || payment?.state === 'refunded';
   if (isSettled && payment.provider_subscription_id && !payment.subscription_ended_at)
     return { kind: 'close', state, where: 'ending the subscription' };
@@ -91,14 +91,17 @@ async function nextUndo(tx: Tx, order: OrderRow): Promise<OrderDecision> {
 }
 
 /**
- * Returns true for a step whose call may have had an effect. A refused call had no effect, unless an earlier attempt
- * got no answer. In that case the step must be undone.
+ * Returns true for a step whose call may have had an effect and must therefore be undone. A refused call had no effect,
+ * but an earlier attempt without a response may have had one.
  */
 function needsUndo({ state, attempts }: StepRow): boolean {
   return state === 'running' || state === 'done' || state === 'compensating' || (state === 'failed' && attempts > 1);
 }
 
-/** Marks an ended order as settled. Addresses that were never created or are retired can be ordered again. */
+/**
+ * Marks an ended order as completely undone. Addresses that were never created, or that were deleted at the provider,
+ * can be ordered again.
+ */
 async function settle(tx: Tx, order: OrderRow): Promise<void> {
   await tx.org.sql(
     `update order_mailboxes m set retired_at = coalesce(retired_at, :now), credentials = null

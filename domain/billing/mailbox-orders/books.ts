@@ -4,26 +4,28 @@ import type { Db } from '../../../db/connection.ts';
 /** Accounts of orders and domain renewals, in cents of one currency. */
 export interface Books {
   currency: string;
-  /** Sum of all payments for orders, including later months, and for renewals. Refunded payments are included. */
+  /**
+   * Sum of all payments received for orders, including later months, and for renewals. Refunded payments are included.
+   */
   taken: number;
-  /** Sum of the payments for months in which the order was ready. */
+  /** Sum of the payments for delivered months: the order was ready. */
   ready: number;
   /** Sum of the payments for domains that were renewed. */
   renewed: number;
   /** Sum of the payments that were refunded or are being refunded. */
   refunds: number;
-  /** Sum of the payments that a person must settle. */
+  /** Sum of the payments for which a person must act. */
   needsPerson: number;
-  /** Sum of the payments for orders and renewals in progress; 0 once all have ended. */
+  /** Sum of the payments for orders and renewals in progress. It is 0 when all have ended. */
   underWay: number;
-  /** Ids of orders and renewals with a payment in none of these categories. Should always be empty. */
+  /** Ids of orders and renewals that have a payment in none of these categories. Must always be empty. */
   unexplained: string[];
 }
 
 /**
- * Reads the accounts of all orders and renewals, by currency. Money taken equals the sum of ready orders, renewed
- * domains, refunds, payments that need a person, and payments in progress. Each payment belongs to exactly one
- * category. If a payment has no category, which is an error, its order or renewal is listed.
+ * Reads the accounts of all orders and renewals, by currency. Each payment belongs to exactly one category, and `taken`
+ * is the sum of all categories. If a payment belongs to none, which is an error, its order or renewal is listed in
+ * `unexplained`.
  */
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(
@@ -55,7 +57,7 @@ export async function readBooks(db: Db): Promise<Books[]> {
   );
 }
 
-/** Returns true if every cent taken belongs to exactly one category. */
+/** Returns true if every received cent belongs to exactly one category. */
 export function isBalanced({ taken, ready, renewed, refunds, needsPerson, underWay, unexplained }: Books): boolean {
   return unexplained.length === 0 && taken === ready + renewed + refunds + needsPerson + underWay;
 }

@@ -7,8 +7,8 @@ import { recordOrderPaymentFailed } from './paid.ts';
 import { hasEnded, type OrderState } from './states.ts';
 
 /**
- * Creates the page on which an order is paid. Retries with the same idempotency key until the payment provider answers.
- * A permanent refusal fails the order.
+ * Creates the page on which an order is paid. Retries use the same idempotency key until the payment provider responds.
+ * If it refuses permanently, the order fails.
  */
 export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void> {
   const { payment_id: paymentId } = await readPaid(ctx, orderId);
@@ -21,9 +21,9 @@ export async function openOrderCheckout(ctx: Ctx, orderId: string): Promise<void
 }
 
 /**
- * Closes the checkout page of an order, so that no further payment is possible. An order past its payment deadline then
- * fails. For a payment at the last moment, its webhook decides: the payment is accepted, or refunded because the order
- * has ended. Also ends the subscription of an ended order, so that no further month is charged.
+ * Closes the checkout page of an order, so that no further payment is possible. An order that was not paid in time then
+ * fails. A payment made just before is handled when its webhook arrives: it is accepted, or refunded if the order has
+ * ended. Also ends the subscription of an ended order, so that no further month is charged.
  * @returns false while the payment provider has not yet reported a payment that was made
  */
 export async function closeOrderCheckout(ctx: Ctx, orderId: string): Promise<boolean> {

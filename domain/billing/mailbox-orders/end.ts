@@ -9,9 +9,9 @@ import { hasEnded, ORDER_STATES, type OrderRow, type OrderState } from './states
 
 /**
  * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment, nothing was purchased, and
- * the checkout is closed. After the payment, undelivered items are refunded. The order's workflow then returns the
- * purchased items to the provider step by step, and removes the mailboxes from Heron. An order that was cancelled or
- * has failed is returned unchanged.
+ * the checkout is closed. After the payment, payments for undelivered mailboxes and months are refunded. The order's
+ * workflow then cancels the purchases at the provider step by step, and removes the mailboxes from Heron. An order that
+ * was cancelled or has failed is returned unchanged.
  * @throws AppError not_found
  */
 export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> {
@@ -27,8 +27,8 @@ export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> 
 
 /**
  * Ends an order that cannot be fulfilled, if its state is one of `from`. Its workflow undoes the completed steps.
- * Undelivered items are refunded in this transaction. Nothing is refunded if the subscription of active mailboxes has
- * ended, because their last month was used.
+ * Undelivered payments are refunded in this transaction. If the order was ready and its subscription has ended, nothing
+ * is refunded, because the paid months were delivered.
  * @returns undefined if its state is none of these
  */
 export async function failOrder(
@@ -46,7 +46,7 @@ export async function failOrder(
   return failed;
 }
 
-/** Signals the order's workflow. Starts one if none is open, as for a ready order. */
+/** Signals the order's workflow. Starts one if none is open, as is the case for a ready order. */
 function signalOrder(tx: Tx, orderId: string, cause: MailboxOrderSignals['ended']['cause']): void {
   const args = { organizationId: tx.org.organizationId, orderId };
   tx.intend(signal(mailboxOrderWorkflow, args, 'ended', { cause }));

@@ -3,8 +3,8 @@ import { failOrder } from './end.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Ends the orders whose last domain is lost, because it was not renewed in time. Their mailboxes are retired and the
- * current month is refunded. Orders with another domain keep the mailboxes on that domain.
+ * Ends the orders whose last domain was not renewed in time and is lost. Their mailboxes are deleted at the provider,
+ * and the current month is refunded. Orders with another domain keep the mailboxes on that domain.
  */
 export async function failOrdersWithoutDomain(tx: Tx, domain: string): Promise<void> {
   const orders = await tx.org.sql<{ id: string }>(

@@ -15,9 +15,9 @@ interface Held {
 }
 
 /**
- * Holds and releases the mailboxes of a locked order according to the database. All mailboxes are held while a month of
- * the order is unpaid; those on a lapsed domain are held until it is renewed. Safe to call after any change of the
- * payments or the domains.
+ * Holds or releases the mailboxes of a locked order, depending on the stored payments and domains. All mailboxes are
+ * held while a month of the order is unpaid. Mailboxes on a lapsed domain are held until it is renewed. May be called
+ * after any change of the payments or the domains.
  */
 export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
   const rows = await tx.org.sql<Held>(
@@ -39,8 +39,8 @@ export async function settleHolds(tx: Tx, orderId: string): Promise<void> {
 
 /**
  * Holds or releases the mailboxes on a domain that has lapsed or was renewed, in the transaction of that change. Locks
- * the orders on the domain first, so that a concurrent payment is applied before or after this change, and not without
- * seeing it.
+ * the orders on the domain first. A concurrent payment therefore sees either the state before this change or the state
+ * after it.
  */
 export async function settleHoldsOfDomain(tx: Tx, domain: string): Promise<void> {
   for (const orderId of await lockOrdersOn(tx, domain)) await settleHolds(tx, orderId);

@@ -9,8 +9,8 @@ import { message } from '../../../messages/index.ts';
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 /**
- * Refusals that are retried: wrong credentials or a wrong clock, which an operator must fix, or a provider that still
- * handles the same call.
+ * HTTP statuses that are retried. They mean wrong credentials or a wrong clock, which an operator must fix, or that the
+ * provider is busy or still handles the same call.
  */
 const PASSING = new Set([401, 403, 408, 409, 425, 429]);
 
@@ -83,7 +83,7 @@ export function mailboxProvider({ config, egress, clock }: Pick<Ctx, 'config' | 
   return httpProvider(asking);
 }
 
-/** Dependencies and settings of a request to the provider. */
+/** Dependencies and settings of the requests to the provider. */
 interface Asking {
   egress: Egress;
   /** Base URL of the provider's operations. */
@@ -148,7 +148,8 @@ async function request<Name extends Operation>(
   body: Record<string, unknown>,
   key: StepKey | undefined,
 ): Promise<z.output<(typeof ANSWERS)[Name]>> {
-  // The signature covers operation and key, so a recorded request cannot be reused for another one.
+  // Includes the operation and the idempotency key in the signed text, so that a recorded request cannot be reused for
+  // another operation.
   const raw = JSON.stringify({ operation, ...(key ? { idempotency_key: key } : {}), ...body });
   const response = await egress
     .request({

@@ -106,7 +106,8 @@ test.serial(
     t.regex(shown.error.fix, /Pay the invoice/);
     t.deepEqual(await said(), ['sender_held']);
 
-    // Neither a person nor another refusal ends the hold. A hold of reading may exist at the same time.
+    // The hold is ended neither by a person nor by another refusal. A hold because of failed reading may exist at the
+    // same time.
     await desk.call('PATCH', `/emails/${mailbox}`, { status: 'active' });
     await transact(desk.ctx, (tx) =>
       holdMailbox(tx, mailbox!, { code: 'server_refused', reason: externalText('busy'), until: clock.now() }),

@@ -32,8 +32,8 @@ export async function recordOrderMonthPaid(tx: Tx, orderId: string, month: Month
 }
 
 /**
- * Records that a later month of an order is unpaid, and holds its mailboxes until the payment. A report that arrives
- * after the payment changes nothing.
+ * Records that a later month of an order is unpaid, and holds its mailboxes until it is paid. Does nothing if the
+ * payment was already reported.
  * @returns the result, as a code
  */
 export async function recordOrderMonthFailed(tx: Tx, orderId: string, month: Month): Promise<string> {
@@ -69,9 +69,9 @@ const UNPAID = {
 };
 
 /**
- * Refunds undelivered payments of a locked order: all of them if the order never became ready, otherwise the whole
- * current month. Earlier months were delivered and are not refunded. The cost of domain registrations belongs to the
- * first month.
+ * Refunds the undelivered payments of a locked order. These are all payments if the order never became ready, and
+ * otherwise the whole current month. Earlier months were delivered and are not refunded. The cost of domain
+ * registrations belongs to the first month.
  */
 export async function refundUndelivered(tx: Tx, order: OrderRow, reason: string): Promise<void> {
   const payments = await tx.org.sql<{ id: string }>(

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/kernel/transact.ts';
 import { lockPaymentsOf } from '../payments/move.ts';
 import type { OrderRow, OrderState } from './states.ts';
 
-/** Changes made by a transition in addition to the state. */
+/** Values that a transition sets in addition to the state. */
 interface OrderChange {
   /** Stable reason code, sent to webhooks. */
   reason?: string;
@@ -22,9 +22,9 @@ const MOMENT: Partial<Record<OrderState, string>> = {
 };
 
 /**
- * Moves an order to another state if its state is one of `from`, and writes its domain event and audit row. One
- * conditional UPDATE decides between concurrent transitions. A failed or cancelled order stays in progress until its
- * steps are undone.
+ * Moves an order to another state if its state is one of `from`, and writes its domain event and audit row. The state
+ * is checked and changed in one UPDATE, so only one of two concurrent transitions succeeds. A failed or cancelled order
+ * stays in progress until its steps are undone.
  * @returns the updated order; undefined if its state is none of these
  */
 export async function moveOrder(
@@ -67,7 +67,7 @@ export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState 
 }
 
 /**
- * Locks an order after its payments, as the processing of a payment does.
+ * Locks the payments of an order and then the order. The processing of a payment uses the same sequence.
  * @throws AppError not_found
  */
 export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
@@ -77,7 +77,7 @@ export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRo
 }
 
 /**
- * Locks an order, so that its steps, its payment and its cancellation are serialized.
+ * Locks an order, so that changes of its steps, its payment and its state wait for each other.
  * @throws AppError not_found
  */
 export async function lockOrder(tx: Tx, orderId: string): Promise<OrderRow> {

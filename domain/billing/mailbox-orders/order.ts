@@ -21,19 +21,20 @@ import { lockOrder, recordChange } from './move.ts';
 import type { OrderRow, QuoteRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Result of an order request: an order that waits for its payment, or an approval that the order waits for. */
+/** Result of an order request: an order that waits for its payment, or an approval for which the order waits. */
 type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 
-/** Person or credential that places an order. */
+/** Person, API key or application that places an order. */
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
- * Turns a quote into an order that waits for its payment (POST /mailboxes/provision). A signed-in person may order, and
- * so may a key or application within the spending limit of its policy. Otherwise a person must approve the order, which
- * creates it; the same quote then returns that order. A quote is valid for 15 minutes, or as long as its approval is
- * pending.
+ * Creates an order from a quote; the order then waits for its payment (POST /mailboxes/provision). A signed-in person
+ * may order, and so may a key or application within the spending limit of its policy. Otherwise a person must first
+ * approve, and the order is created then. A later call with the same quote returns that order. A quote is valid for 15
+ * minutes, or as long as its approval is pending.
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
- * mailbox_allowance_reached, forbidden, workspace_deletion_scheduled; conflict when another order has taken an address of the quote
+ * mailbox_allowance_reached, forbidden, workspace_deletion_scheduled; conflict when another order has taken an address
+ * of the quote
  */
 export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered> {
   mailboxProvider(ctx);
@@ -79,11 +80,11 @@ export const mailboxOrderApproval: ApprovalSubject<QuoteRow> = {
     await assertRoom(tx.org, quote.count);
     await createOrder(config, tx, quote, requesterOf(approval, tx.actor));
   },
-  // A refusal does not change the quote, so the requester may order again while it is valid.
+  // Leaves the quote unchanged after a refusal, so that the requester may order again while it is valid.
   refused: async () => {},
 };
 
-/** Locks the quote, so that of two requests with the same quote, the second sees the result of the first. */
+/** Locks the quote, so that the second of two requests with the same quote sees the result of the first. */
 async function lockQuote(tx: Tx, by: { id: string } | { order_id: string }): Promise<QuoteRow | undefined> {
   return tx.org.table('mailbox_quotes').where(by).forUpdate().first();
 }
@@ -109,7 +110,7 @@ function isOf(approval: ApprovalRow, { apiKeyId, oauthGrantId }: Actor): boolean
   return approval.api_key_id ? approval.api_key_id === apiKeyId : approval.oauth_grant_id === oauthGrantId;
 }
 
-/** Returns the credential that requested an order, with the id of the person who approved it. */
+/** Returns the API key or application that requested an order, with the id of the person who approved it. */
 function requesterOf({ api_key_id: apiKeyId, oauth_grant_id: oauthGrantId }: ApprovalRow, { userId }: Actor): Orderer {
   return apiKeyId
     ? { kind: 'api_key', userId, apiKeyId }

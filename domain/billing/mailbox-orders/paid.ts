@@ -8,9 +8,9 @@ import { WORKING } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Records that an order was paid, within the transaction that records the payment. One conditional UPDATE decides
- * between the payment, its deadline and a cancellation. Signals the order's workflow but never starts it; `reconcile`
- * starts a missing one.
+ * Records that an order was paid, within the transaction that records the payment. The state is checked and changed in
+ * one UPDATE, so only one of the payment, its deadline and a cancellation takes effect. Signals the order's workflow
+ * but never starts it; `reconcile` starts a missing one.
  * @returns `too_late` if the order did not wait for this payment; the caller then refunds the payment
  */
 export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
@@ -24,9 +24,8 @@ export async function recordOrderPaid(tx: Tx, orderId: string, paymentId: string
 }
 
 /**
- * Records that the payment of an order failed. An unpaid order fails. Active mailboxes are held if they are unpaid, and
- * retired if the subscription has ended. When the subscription has ended, nothing is refunded, because the paid time
- * was used.
+ * Records that the payment of an order failed. An order that was never paid fails. A paid order fails if its
+ * subscription has ended. Otherwise the mailboxes of a ready order are held until it is paid.
  * @returns false if no change was recorded
  */
 export async function recordOrderPaymentFailed(

@@ -17,14 +17,14 @@ import type { Config } from '../../../lib/config/index.ts';
 import { message } from '../../../messages/index.ts';
 import type { StoredIssue } from '../../../db/json-columns.ts';
 
-/** Result of a step. `retry`: there is no answer yet, and the same call must be repeated after `inMs` (ms). */
+/** Result of a step. `retry`: there was no response yet, and the same call must be repeated after `inMs` (ms). */
 export type StepOutcome = { outcome: 'done' | 'skipped' | 'failed' } | { outcome: 'retry'; inMs: number };
 
 /**
  * Performs one step of an order at the provider, unless the order has ended. The state `running` is committed before
- * the call, so that the call is undone if the order fails, even without an answer. Every attempt uses the step's
- * idempotency key, and waits while another attempt's call is in progress. A refusal, or no answer for
- * PROVISIONING_GIVE_UP_MS, fails the order.
+ * the call. If the order fails, the call is therefore undone even if it got no response. Every attempt uses the step's
+ * idempotency key, and waits while another attempt's call is in progress. The order fails if the provider refuses, or
+ * does not respond for PROVISIONING_GIVE_UP_MS.
  */
 export async function performOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const begun = await transact(ctx, (tx) => begin(tx, orderId, step, ctx.config));
@@ -48,14 +48,14 @@ export async function performOrderStep(ctx: Ctx, orderId: string, step: string):
 }
 
 /**
- * Returns the delay (ms) before the same call is repeated: the provider's value, or else one second, doubled per
- * attempt up to a minute.
+ * Returns the delay (ms) before the same call is repeated. This is the value that the provider named. Otherwise it is
+ * one second, doubled per attempt up to a minute.
  */
 export function retryInMs(attempts: number, { retryInMs: asked }: ProviderUnreachable): number {
   return asked ?? Math.min(1_000 * 2 ** Math.min(attempts - 1, 6), 60_000);
 }
 
-/** Marks a step as running, with the order locked. No step begins after a cancellation. */
+/** Locks the order and marks a step as running. Starts no step after a cancellation. */
 async function begin(
   tx: Tx,
   orderId: string,
@@ -104,8 +104,8 @@ async function call(ctx: Ctx, order: OrderRow, key: string): Promise<(tx: Tx) =>
 }
 
 /**
- * Stores that a step was done. Changes nothing if the step was undone during a slow attempt, because the undo also
- * covers the effect of that attempt.
+ * Marks a step as done. Changes nothing if the step was undone during a slow attempt, because the undo also reverses
+ * that attempt.
  */
 async function finish(tx: Tx, orderId: string, step: string, ref: string | null, detail: string): Promise<boolean> {
   const done = await tx.org
@@ -189,7 +189,7 @@ async function failOrRetry(ctx: Ctx, orderId: string, row: StepRow, error: Provi
   const until = row.started_at!.getTime() + ctx.config.PROVISIONING_GIVE_UP_MS;
   await releaseStep(ctx, row);
   if (ctx.clock.now().getTime() < until) return { outcome: 'retry', inMs: retryInMs(row.attempts, error) };
-  // The step keeps the state running, because its result is unknown. So it will be undone.
+  // Leaves the step in state running, because its result is unknown. It is therefore undone later.
   await transact(ctx, (tx) =>
     failOrder(tx, orderId, WORKING, {
       code: 'mailbox_provisioning_failed',

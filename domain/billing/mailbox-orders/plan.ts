@@ -62,7 +62,7 @@ export function billOf(
 
 /**
  * Assigns addresses to the mailboxes of an order. Names rotate, so that over several domains each name is used once
- * before any is repeated. If an address is taken, another form of the name is used.
+ * before any is repeated. If an address is taken, another spelling is used, such as one with initials.
  * @param taken addresses in use, in lower case
  */
 export function nameMailboxes(
@@ -82,7 +82,7 @@ export function nameMailboxes(
   return mailboxes;
 }
 
-/** Yields an unlimited number of local parts for a person, the best first. */
+/** Yields an unlimited number of local parts of an address for a person, the best first. */
 function* localParts({ first_name: given, last_name: family }: PersonName): Generator<string> {
   const [first, last] = [ascii(given), ascii(family)];
   if (first && last)

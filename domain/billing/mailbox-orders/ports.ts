@@ -1,7 +1,7 @@
 /**
- * Interface to a company that rents out mailboxes and registers domains. Every call that changes something carries an
- * idempotency key that is the same on every attempt: the provider executes it once and repeats its answer. Every call
- * throws only {@link ProviderRefusal} or {@link ProviderUnreachable}.
+ * Interface to a company that rents out mailboxes and registers domains. Every call that changes something has an
+ * idempotency key, which is the same on every attempt. The provider executes such a call once, and then repeats its
+ * response. Every call throws only {@link ProviderRefusal} or {@link ProviderUnreachable}.
  */
 export interface MailboxProvider {
   /** Returns the current offers with their prices. */
@@ -24,18 +24,18 @@ export interface MailboxProvider {
 }
 
 /**
- * Idempotency key, the same on every attempt: `{orderId}/{step}` or `{orderId}/{step}/undo`, or
- * `{domainId}/renewal:{when}` for a renewal.
+ * Idempotency key of a call, the same on every attempt. Formats: `{orderId}/{step}`, `{orderId}/{step}/undo`, and for a
+ * renewal `{domainId}/renewal:{when}`.
  */
 export type StepKey = string;
 
 /**
- * Identifies the call to undo by its idempotency key, even if that call was never answered. After the undo the provider
- * refuses this key with the code `undone`, so that a delayed call creates nothing.
+ * Identifies the call to undo by its idempotency key, even if that call got no response. After the undo the provider
+ * refuses this key with the code `undone`. A delayed call with it therefore creates nothing.
  */
 interface Undo {
   madeBy: StepKey;
-  /** The reference returned by the call, if it was answered. */
+  /** The reference that the call returned. Null if it got no response. */
   ref: string | null;
 }
 
@@ -88,7 +88,7 @@ export interface CreatedMailbox {
   imap: ProvidedService;
 }
 
-/** A mail server with its credentials. */
+/** A mail server with the user name and password for it. */
 interface ProvidedService {
   host: string;
   port: number;
@@ -97,7 +97,7 @@ interface ProvidedService {
   password: string;
 }
 
-/** Thrown if the provider refuses permanently, so that a repetition gives the same answer. The call had no effect. */
+/** Thrown if the provider refuses permanently. A repeated call would be refused too. The call had no effect. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   /** The provider's own code, such as domain_unavailable. It consists of letters, digits and underscores. */
@@ -110,12 +110,12 @@ export class ProviderRefusal extends Error {
 }
 
 /**
- * Thrown if the provider gives no usable answer. The call may have had an effect, and may be repeated with the same
+ * Thrown if the provider gives no usable response. The call may have had an effect, and may be repeated with the same
  * key.
  */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable';
-  /** Time (ms) until the next attempt, if the provider named one. */
+  /** Delay (ms) before the next attempt, if the provider named one. */
   readonly retryInMs: number | undefined;
 
   constructor(message: string, retryInMs?: number) {

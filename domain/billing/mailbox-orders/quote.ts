@@ -34,22 +34,22 @@ export async function listOffers(ctx: Ctx): Promise<Offer[]> {
   return asked(mailboxProvider(ctx).catalogue());
 }
 
-/** A problem of a quote request. The code of the first problem becomes the error code of the response. */
+/** A problem of a quote request. The code of the first problem is used as the error code of the response. */
 interface QuoteFault extends Problem {
   code: ErrorCode;
 }
 
-/** The provider's answers for a quote request. Nothing has been stored yet. */
+/** The provider's data for a quote request. Nothing has been stored yet. */
 interface PricedOrder {
   offer: Offer;
   domains: OrderedDomain[];
 }
 
 /**
- * Queries the provider for the prices of an order and the availability of its domains. Uses the network, so call it
+ * Requests the prices of an order and the availability of its domains from the provider. Uses the network, so call it
  * before the transaction of {@link storeQuote}.
- * @throws AppError forbidden in a test workspace, mailbox_provisioning_unavailable, mailbox_provisioning_failed; or
- * the code of the first problem, with all problems
+ * @throws AppError forbidden in a test workspace, mailbox_provisioning_unavailable, mailbox_provisioning_failed; or the
+ * code of the first problem, with all problems
  */
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
   await assertNoTestWorkspace(reader(ctx));
@@ -63,9 +63,8 @@ export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrd
 }
 
 /**
- * Lists problems of the well-formed fields of a quote request that also has malformed fields, so that one response
- * lists all problems. Empty if the provider is unreachable, because the malformed fields are reason enough for a
- * refusal.
+ * Lists problems of the valid fields of a quote request that also has malformed fields, so that one response lists all
+ * problems. Returns an empty list if the provider cannot be reached, because the request is refused anyway.
  */
 export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
   try {
@@ -76,7 +75,7 @@ export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promi
   }
 }
 
-/** Queries the provider about the given fields, and returns its answers with all problems found. */
+/** Sends the given fields to the provider, and returns its data with all problems found. */
 async function queryProvider(
   ctx: Ctx,
   input: Partial<QuoteInput>,
@@ -105,7 +104,7 @@ async function queryProvider(
 }
 
 /**
- * Stores a quote at the prices of {@link priceOrder}, without a purchase. Chooses the addresses now, so that an
+ * Stores a quote with the prices of {@link priceOrder}. Nothing is purchased. Chooses the addresses now, so that an
  * approver sees them.
  */
 export async function storeQuote(ctx: Ctx, input: QuoteInput, { offer, domains }: PricedOrder): Promise<QuoteRow> {
@@ -191,7 +190,7 @@ function registrable(name: string): string | null {
 
 /**
  * Lists problems of the numbers of mailboxes and domains.
- * @param most maximum number of mailboxes in one order; for an unknown offer, the highest maximum of all offers
+ * @param most maximum number of mailboxes in one order. If the offer is unknown, the highest maximum of all offers
  */
 function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', message('field.order_count', { min: 1 }))];
@@ -205,7 +204,7 @@ function countFaults(count: number, domains: number, most: number): QuoteFault[]
   return faults;
 }
 
-/** Returns those of the domains that the workspace has from earlier orders. Such domains are not registered again. */
+/** Returns the domains that the workspace already has from earlier orders. They are not registered again. */
 async function ownedDomains(org: OrgScope, domains: readonly string[]): Promise<Set<string>> {
   const rows = await org
     .table('managed_domains')

@@ -15,8 +15,8 @@ export interface ProvidedPasswords {
 }
 
 /**
- * Connects every mailbox of an order, in the transaction that makes the order ready. Their credentials are moved from
- * the order to the mailboxes. Ordered warmup is done by the provider, so Heron's own warmup is not started.
+ * Connects every mailbox of an order, in the transaction that makes the order ready. Moves the passwords from the order
+ * to the mailboxes. Does not start Heron's own warmup, because ordered warmup is done by the provider.
  */
 export async function connectMailboxes(inside: Ctx, tx: Tx, order: OrderRow): Promise<void> {
   const actor = { ...systemActor(tx.org.organizationId), userId: order.user_id };

@@ -33,7 +33,7 @@ export async function readStep(org: OrgScope, orderId: string, step: string): Pr
 }
 
 /**
- * Claims the call of a step and counts the attempt. The order must be locked.
+ * Claims a step, so that no other attempt calls the provider, and counts the attempt. The order must be locked.
  * @param move states in which the step may be called, and the SQL assignments of its new state
  * @returns `under_way` if another attempt's call may be in progress; undefined if the step is in another state
  */
@@ -55,7 +55,7 @@ export async function claimStep(
   return left && move.from.includes(left.state) ? 'under_way' : undefined;
 }
 
-/** Ends the claim of a call that got no answer, so that the call can be repeated. */
+/** Releases the claim of a step whose call got no response, so that the call can be repeated. */
 export async function releaseStep(
   ctx: Ctx,
   { order_id: orderId, step }: Pick<StepRow, 'order_id' | 'step'>,

@@ -15,10 +15,10 @@ import { CALL_RECHECK_MS } from '../../platform/kernel/call-claim.ts';
 import { message } from '../../../messages/index.ts';
 
 /**
- * Undoes one step of a failed or cancelled order. A mailbox is removed from Heron and retired, a domain is returned;
- * DNS records and warmup need no undo of their own. The undo identifies the original call by its idempotency key, so it
- * works even if that call got no answer. After a refusal, or no answer for PROVISIONING_GIVE_UP_MS, the step needs a
- * person, who is notified.
+ * Undoes one step of a failed or cancelled order. A mailbox is removed from Heron and deleted at the provider, and a
+ * domain is released. DNS records and warmup need no undo. The undo identifies the original call by its idempotency
+ * key, so it works even if that call got no response. If the provider refuses, or does not respond for
+ * PROVISIONING_GIVE_UP_MS, a person is needed and is notified.
  */
 export async function undoOrderStep(ctx: Ctx, orderId: string, step: string): Promise<StepOutcome> {
   const row = await transact(ctx, (tx) => begin(ctx, tx, orderId, step));
@@ -73,7 +73,7 @@ async function begin(ctx: Ctx, tx: Tx, orderId: string, step: string): Promise<S
 }
 
 /**
- * Removes a mailbox from Heron before the provider retires it. Does nothing if a person has already removed the
+ * Removes a mailbox from Heron before the provider deletes it. Does nothing if a person has already removed the
  * mailbox.
  */
 async function disconnect(inside: Ctx, tx: Tx, orderId: string, position: number): Promise<void> {
@@ -83,7 +83,7 @@ async function disconnect(inside: Ctx, tx: Tx, orderId: string, position: number
 
 /**
  * Calls the provider to undo a step.
- * @returns false if the step is kept, because mailboxes of another order are on the domain
+ * @returns false if the step is not undone, because mailboxes of another order are on the domain
  */
 async function call(ctx: Ctx, { order_id: orderId, step, provider_ref: ref }: StepRow): Promise<boolean> {
   const undo = { madeBy: stepKey(orderId, step), ref };
@@ -138,7 +138,7 @@ async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   }
 }
 
-/** Keeps the domain in the workspace for the mailboxes of other orders. */
+/** Keeps a domain in the workspace, because mailboxes of other orders use it. */
 async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise<void> {
   await tx.org
     .table('order_steps')
@@ -146,7 +146,7 @@ async function keepDomain(tx: Tx, { order_id: orderId, step }: StepRow): Promise
     .update({ state: 'compensated', detail: 'kept', undone_at: tx.now, call_until: null });
 }
 
-/** Records that a step could not be undone: in the step's row, as a dead letter and by an event. */
+/** Records that a step could not be undone: in the step's row, as a dead letter and as an event. */
 async function recordPersonNeeded(
   ctx: Ctx,
   { order_id: orderId, step, attempts }: StepRow,

@@ -10,11 +10,11 @@ import type { PaymentEvent } from './read.ts';
 import { subjectOf } from './subjects.ts';
 import { message } from '../../../messages/index.ts';
 
-/** States in which no money has arrived yet. */
+/** States in which no money has been received. */
 const UNPAID: readonly PaymentState[] = ['open', 'expired', 'failed'];
 
 /**
- * Applies a payment event as far as it is still relevant. The payment is locked.
+ * Applies a payment event, unless it is outdated. The payment must be locked.
  * @returns the result, as a code
  */
 export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: PaymentEvent): Promise<string> {
@@ -42,7 +42,7 @@ export async function applyPaymentEvent(tx: Tx, payment: PaymentRow, news: Payme
 }
 
 /**
- * Records received money. If the subject waits for exactly this amount, the subject continues. Otherwise the payment is
+ * Records received money. The order or renewal continues if it waits for exactly this amount. Otherwise the payment is
  * late or has another amount or currency, and everything is refunded.
  */
 async function recordReceivedMoney(
@@ -72,7 +72,7 @@ async function recordReceivedMoney(
   return fate;
 }
 
-/** Stores provider ids that a second event about the same payment contains and the first did not. */
+/** Stores provider ids that are contained only in a later event about the same payment. */
 async function rememberIds(
   tx: Tx,
   payment: PaymentRow,
@@ -97,7 +97,8 @@ async function failPayment(tx: Tx, payment: PaymentRow, kind: 'expired' | 'faile
 }
 
 /**
- * Records a refund requested by Heron or by a person at the provider. A refund by a person makes the subject unpaid.
+ * Records a refund that Heron or a person at the provider has requested. After a refund by a person, the order or
+ * renewal is no longer paid.
  */
 async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null): Promise<string> {
   if (payment.state === 'refunded') return 'ignored';
@@ -107,7 +108,7 @@ async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null
     if (settled) signalRefund(tx, payment);
     return settled ? 'refunded' : 'ignored';
   }
-  // A refund for a past period has no consequences, because that period was delivered.
+  // Changes nothing for a refund of a past period, because that period was delivered.
   if (payment.subject === 'renewal' || (await isPeriodOpen(tx, payment)))
     await subjectOf(payment).failed(tx, 'payment_failed');
   const moved = await movePayment(tx, payment.id, [...UNPAID, 'paid'], 'refunded', {
@@ -118,9 +119,9 @@ async function recordRefund(tx: Tx, payment: PaymentRow, refundId: string | null
 }
 
 /**
- * Returns true if a report of a refund may belong to a refund that has since failed, because events arrive in any
- * order. An event of a charge names no refund, so it is ignored after a failed refund, because the refund's own event
- * also arrives.
+ * Returns true if an event about a refund may refer to an earlier refund that has failed, because events arrive in any
+ * order. An event about the charge does not name the refund. It is ignored after a failed refund, because an event
+ * about the refund itself also arrives.
  */
 function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean {
   const hasFailed = payment.error?.code === 'refund_refused';
@@ -128,13 +129,13 @@ function isOfFailedRefund(payment: PaymentRow, refundId: string | null): boolean
   return hasFailed && refundId === payment.provider_refund_id;
 }
 
-/** Records a failed refund, which can happen even after the refund was reported as completed. */
+/** Records a failed refund. A refund can fail even after it was reported as completed. */
 async function failRefund(
   tx: Tx,
   payment: PaymentRow,
   { refundId, code }: Extract<PaymentEvent, { kind: 'refund_failed' }>,
 ): Promise<string> {
-  // An event about the failure of an earlier refund does not affect a later refund that a person requested.
+  // Ignores the failure of an earlier refund if a person has since requested another one.
   if (payment.provider_refund_id !== null && payment.provider_refund_id !== refundId) return 'ignored';
   if (!(await recordRefundNeedsPerson(tx, payment.id, { code, reason: message('refund.bank') }))) return 'ignored';
   signalRefund(tx, payment);
@@ -148,12 +149,12 @@ async function endSubscription(tx: Tx, payment: PaymentRow): Promise<string> {
   return 'subscription_ended';
 }
 
-/** Returns true if Heron ended the subscription itself, by refunding its first payment. */
+/** Returns true if Heron has ended the subscription itself, because the first payment is or must be refunded. */
 function isRefunded({ state }: PaymentRow): boolean {
   return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
 }
 
-/** After the commit, signals the open workflow of a refund, which then checks the payment again. */
+/** After the commit, signals the workflow of a refund, which then checks the payment again. */
 function signalRefund(tx: Tx, payment: PaymentRow): void {
   tx.intend(signalOpen(orderRefundWorkflow, refundArgs(payment), 'changed', { cause: 'provider' }));
 }

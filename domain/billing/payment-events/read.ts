@@ -19,7 +19,7 @@ interface Money {
   currency: string;
 }
 
-/** The provider's ids, by which later events and requests identify the payment. */
+/** Ids at the provider, by which later events and requests identify the payment. */
 interface ProviderIds {
   customerId: string | null;
   intentId: string | null;
@@ -27,7 +27,7 @@ interface ProviderIds {
   subscriptionId: string | null;
 }
 
-/** Identifies the payment of an event: by Heron's own id, or else by one of the provider's. */
+/** Identifies the payment of an event by Heron's own id. Without it, one of the provider's ids is used. */
 export interface PaymentReference {
   paymentId: string | null;
   intentId: string | null;
@@ -52,7 +52,8 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
       return { about: ofSession(event.data.object), news: { kind: 'expired' } };
     case 'payment_intent.succeeded':
       return readIntent(event.data.object);
-    // On the checkout page the person can try again. A charge without a person has failed.
+    // Reads a failed attempt to pay. It is final only for a charge without a person: on a checkout page the person can
+    // try again.
     case 'payment_intent.payment_failed':
       return {
         about: reference(event.data.object.metadata, event.data.object.id, null),
@@ -84,8 +85,8 @@ function ofSession(session: Stripe.Checkout.Session): PaymentReference {
 }
 
 /**
- * A page can be completed before the money has arrived, as with a bank transfer. Another event reports the payment
- * later.
+ * Returns `pending` if the page was completed before the money arrived, as with a bank transfer. Another event reports
+ * the payment later.
  */
 function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
   if (session.payment_status === 'unpaid') return { kind: 'pending' };
@@ -102,8 +103,8 @@ function eventOfSession(session: Stripe.Checkout.Session): PaymentEvent {
 }
 
 function readIntent(intent: Stripe.PaymentIntent): ReadEvent | undefined {
-  // The intent of an invoice has no metadata of Heron. Events of the checkout page or the subscription report the
-  // result.
+  // Ignores the payment intent of an invoice, which has no metadata of Heron. Events of the checkout page or the
+  // subscription report the result.
   if (!intent.metadata?.payment_id) return undefined;
   return {
     about: reference(intent.metadata, intent.id, null),
@@ -132,7 +133,7 @@ function readCharge(charge: Stripe.Charge): ReadEvent {
 }
 
 function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed'): ReadEvent | undefined {
-  // The first month is paid on the checkout page.
+  // Ignores the first month, because it is paid on the checkout page.
   if (invoice.billing_reason === 'subscription_create') return undefined;
   const subscription = invoice.parent?.subscription_details;
   if (!subscription) return undefined;
@@ -145,7 +146,10 @@ function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed
   return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind, month } };
 }
 
-/** Returns the end of the period of an invoice's lines. The period of the invoice itself is the previous one. */
+/**
+ * Returns the latest end of the periods of an invoice's lines. The period of the invoice itself is that of the previous
+ * month.
+ */
 function endOf({ lines, created }: Stripe.Invoice): Date {
   const ends = lines.data.map(({ period }) => period.end);
   return ends.length > 0 ? new Date(Math.max(...ends) * 1000) : new Date(created * 1000 + 31 * DAY_MS);

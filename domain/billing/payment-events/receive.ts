@@ -10,13 +10,13 @@ import { applyPaymentEvent } from './apply.ts';
 import { readPaymentEvent, type PaymentReference } from './read.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Maximum age (s) of an event's signature. */
+/** Maximum age (seconds) of an event's signature. */
 const TOLERANCE_S = 300;
 
 /**
  * Receives a raw event of Stripe, verifies its signature, and applies it once. The event's row, the state changes and
- * the intents to signal workflows commit in one transaction. Each change is conditional, because the order or renewal
- * may have advanced.
+ * the signals to workflows are committed in one transaction. Each change applies only if the state still permits it,
+ * because the order or renewal may have advanced.
  * @param body the bytes of the request
  * @returns the result, as a code: `duplicate`, `ignored` and `unknown` changed nothing
  * @throws AppError bad_request for a body that Stripe did not sign in the last five minutes
@@ -27,8 +27,8 @@ export async function receivePaymentEvent(deps: Deps, body: Buffer, signature: s
   const payment = read && (await findPayment(deps, read.about));
   if (!read || !payment) return 'unknown';
   return transact(systemCtx(deps, payment.organization_id, event.id), async (tx) => {
-    // Locks the payment before its order or renewal, as all writers do, so that the events of a payment are applied one
-    // by one.
+    // Locks the payment before its order or renewal, as all writers do. The events of a payment are therefore applied
+    // one after the other.
     const locked = await lockPayment(tx, payment.id);
     const taken = await tx.org
       .insert('payment_events', {
@@ -79,7 +79,7 @@ function unsigned(cause: unknown): AppError {
   });
 }
 
-/** Finds the payment of an event: by Heron's own id, or else by an id of the provider. */
+/** Finds the payment of an event by Heron's own id. Without it, uses an id of the provider. */
 async function findPayment(
   deps: Deps,
   { paymentId, intentId, subscriptionId }: PaymentReference,

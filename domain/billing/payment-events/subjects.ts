@@ -5,15 +5,15 @@ import { recordOrderPaid, recordOrderPaymentFailed } from '../mailbox-orders/pai
 import type { Month } from '../payments/months.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
-/** Reason why a subject is no longer paid. */
+/** Reason why an order or renewal is no longer paid. */
 type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
 
 /**
- * Handlers for changes of a payment, by its subject. Each change is conditional: it applies only if the subject still
+ * Handlers of an order or renewal for changes of its payment. Each change applies only if the order or renewal still
  * waits for the payment.
  */
 interface PaymentSubject {
-  /** Handles the payment. Returns `too_late` if the subject no longer waits for it. */
+  /** Handles a received payment. Returns `too_late` if the order or renewal no longer waits for it. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
   /** Handles the payment of a later month of the subscription. Returns the result as a code. */
@@ -21,7 +21,7 @@ interface PaymentSubject {
   monthFailed(tx: Tx, month: Month): Promise<string>;
 }
 
-/** Returns the handlers for the subject of a payment. The subject of a later month is its order. */
+/** Returns the handlers for the order or renewal of a payment. The payment of a later month belongs to its order. */
 export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
   return subject === 'renewal' ? renewalOf(id) : orderOf(id);
 }

@@ -9,8 +9,8 @@ import { idOf, refusalOf, stripeOf } from './stripe.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Creates the page on which a person pays an open payment. The payment's id is the idempotency key, so a repetition
- * gives the same page, even after a lost answer.
+ * Creates the page on which a person pays an open payment. The payment's id is the idempotency key, so a repeated call
+ * gives the same page, even if the first response was lost.
  * @returns the URL of the page; null if the payment needs no page any more
  * @throws StripeError, which {@link refusalOf} classifies as permanent or not
  */
@@ -27,7 +27,7 @@ export async function createCheckout(ctx: Ctx, paymentId: string): Promise<strin
     .where({ id: payment.id, state: 'open' })
     .update({ provider_session_id: session.id, checkout_url: session.url, updated_at: ctx.clock.now() });
   if (stored > 0) return session.url;
-  // The payment was cancelled while the page was created, so the page must not accept a payment.
+  // Closes the page again, because the payment was cancelled while the page was created.
   await closeSession(stripe, session.id);
   return null;
 }
@@ -51,14 +51,15 @@ export async function readPayment(ctx: Ctx, paymentId: string): Promise<PaymentR
   return payment;
 }
 
-/** Closes a checkout page. Returns true if the page accepts no payment any more. */
+/** Closes a checkout page. Returns true if the page no longer accepts a payment. */
 async function closeSession(stripe: Stripe, sessionId: string): Promise<boolean> {
   try {
     await stripe.checkout.sessions.expire(sessionId);
     return true;
   } catch (error) {
     if (!refusalOf(error)) throw error;
-    // Only an open page can be closed, so this page was paid or has expired.
+    // Reads the page to find out why it could not be closed: it was paid or has expired. Throws the error for a page
+    // that is still open.
     const { status } = await stripe.checkout.sessions.retrieve(sessionId);
     if (status === 'open') throw error;
     return status === 'expired';
@@ -89,7 +90,8 @@ function checkoutOf(
         ...(interval === 'month' ? { recurring: { interval } } : {}),
       },
     })),
-    // Saves the payment method for renewals. A subscription saves it; otherwise it is attached to a new customer.
+    // Saves the payment method for renewals. A subscription does this itself. Without one, the method is attached to a
+    // new customer.
     ...(monthly
       ? { subscription_data: { metadata } }
       : { customer_creation: 'always', payment_intent_data: { metadata, setup_future_usage: 'off_session' } }),

@@ -4,22 +4,22 @@ import { openPayment } from './open.ts';
 import type { PaymentRow } from './states.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A later month of a subscription, from its invoice. */
+/** A later month of a subscription, as stated by its invoice. */
 export interface Month {
   invoiceId: string;
-  /** Amount paid, in cents; 0 while unpaid. */
+  /** Amount paid, in cents. It is 0 while unpaid. */
   cents: number;
   /** ISO 4217 code in lower case. */
   currency: string;
   endsAt: Date;
 }
 
-/** SQL for the end of the period that a payment of an order covers. Uses columns of `payments`. */
+/** SQL expression for the end of the period that a payment of an order covers. Uses columns of `payments`. */
 export const PAID_UNTIL = `coalesce(period_end, paid_at + interval '1 month')`;
 
 /**
  * Records a paid month of an order as a separate payment, which can be refunded separately. The order's first payment
- * is locked, so that the events of its subscription are applied one by one.
+ * must be locked, so that the events of its subscription are applied one after the other.
  * @returns undefined if the invoice was recorded before
  */
 export async function recordMonth(tx: Tx, orderId: string, month: Month): Promise<PaymentRow | undefined> {
@@ -46,7 +46,10 @@ export async function recordMonth(tx: Tx, orderId: string, month: Month): Promis
   });
 }
 
-/** Returns true if this month of an order, or a later one, was paid. Reports that it was unpaid are then obsolete. */
+/**
+ * Returns true if this month of an order, or a later one, was paid. A report that this month is unpaid is then
+ * outdated.
+ */
 export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }: Month): Promise<boolean> {
   const rows = await tx.org.sql(
     `select id from payments
@@ -56,7 +59,7 @@ export async function isMonthPaid(tx: Tx, orderId: string, { invoiceId, endsAt }
   return rows.length > 0;
 }
 
-/** Returns true if the period of a payment is not over, or if the payment was never made. */
+/** Returns true if the period of a payment has not ended, or if the payment was never made. */
 export async function isPeriodOpen(tx: Tx, { id }: Pick<PaymentRow, 'id'>): Promise<boolean> {
   const over = await tx.org.sql(
     `select id from payments where organization_id = :org and id = :id and ${PAID_UNTIL} <= :now`,

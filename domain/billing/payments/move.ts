@@ -4,7 +4,7 @@ import { notFound } from '../../../lib/errors.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
 import type { PaymentRow, PaymentState } from './states.ts';
 
-/** Changes made by a transition in addition to the state. Absent fields stay unchanged. */
+/** Values that a transition sets in addition to the state. Absent fields stay unchanged. */
 interface PaymentChange {
   /** Stable reason code, kept in the audit log and sent in the event. */
   reason?: string;
@@ -32,8 +32,8 @@ interface PaymentChange {
 }
 
 /**
- * Moves a payment to another state if its state is one of `from`, with its audit row and event. One conditional UPDATE
- * decides between concurrent transitions.
+ * Moves a payment to another state if its state is one of `from`, with its audit row and event. The state is checked
+ * and changed in one UPDATE, so only one of two concurrent transitions succeeds.
  * @returns the updated payment; undefined if its state is none of these
  */
 export async function movePayment(
@@ -89,7 +89,7 @@ export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow
   return payment;
 }
 
-/** Locks every payment of an order, including its months, or of a renewal; oldest first. */
+/** Locks every payment of an order, including its later months, or of a renewal. Oldest first. */
 export function lockPaymentsOf(tx: Tx, subjectId: string): Promise<PaymentRow[]> {
   return tx.org.sql<PaymentRow>(
     `select * from payments where organization_id = :org and subject in ('order', 'order_month', 'renewal') and subject_id = :id

@@ -11,7 +11,7 @@ interface NewPayment {
   subject: PaymentRow['subject'];
   /** Id of the order or the renewal cycle. The payment of a later month has the id of its order. */
   subjectId: string;
-  /** Amount due now, in cents: the sum of the lines. */
+  /** Amount due now, in cents. It must be the sum of the lines. */
   amountCents: number;
   /** ISO 4217 code in upper or lower case. */
   currency: string;

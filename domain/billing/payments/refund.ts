@@ -15,17 +15,19 @@ import type { PaymentRow } from './states.ts';
 import { idOf, refusalOf, stripeOf, type StripeRefusal } from './stripe.ts';
 import { message } from '../../../messages/index.ts';
 
-/** First delay (ms) before the next call to a provider that does not answer. Doubles up to {@link LONGEST_WAIT_MS}. */
+/** First delay (ms) before a provider that did not respond is called again. Doubles up to {@link LONGEST_WAIT_MS}. */
 const FIRST_WAIT_MS = MINUTE_MS / 2;
 /**
- * Maximum delay (ms), and the interval at which a refund in progress is checked in case the provider's webhook is lost.
+ * Maximum delay (ms). A refund in progress is also checked at this interval, because the provider's webhook may be
+ * lost.
  */
 const LONGEST_WAIT_MS = 6 * HOUR_MS;
 
 /**
- * One iteration of a refund: ends the subscription, requests the refund with a key that is the same on every attempt,
- * and stores the result. A person is needed after a refusal, or if the refund is not done by its deadline.
- * @throws Error if Heron itself fails; if the provider does not answer, a wait is returned
+ * Executes one attempt of a refund: ends the subscription, requests the refund with a key that is the same on every
+ * attempt, and stores the result. A person is needed if the provider refuses, or if the refund is not done by its
+ * deadline.
+ * @throws Error if Heron itself fails; if the provider does not respond, a wait is returned
  */
 export async function advanceRefund(
   ctx: Ctx,
@@ -48,7 +50,7 @@ export async function advanceRefund(
   });
 }
 
-/** The provider's answer about a refund. */
+/** State of a refund as reported by the provider. */
 type Asked =
   | { kind: 'done'; refundId: string }
   | { kind: 'refused'; refusal: StripeRefusal }
@@ -79,7 +81,7 @@ async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
 }
 
 /**
- * Returns the refund requested earlier by Heron or by a person at the provider, or creates one. Returns undefined if no
+ * Returns the refund that Heron or a person at the provider requested earlier, or creates one. Returns undefined if no
  * payment was made.
  */
 async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Promise<Stripe.Refund | undefined> {
@@ -87,7 +89,7 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
     return stripe.refunds.retrieve(payment.provider_refund_id);
   const intent = payment.provider_payment_id ?? (await intentOfInvoice(stripe, payment.provider_invoice_id));
   if (!intent) return undefined;
-  // The id is stored, because it identifies the payment when a person refunds it at the provider.
+  // Stores the id, because it identifies the payment if a person refunds it at the provider.
   if (intent !== payment.provider_payment_id)
     await singleStatement(ctx).table('payments').where({ id: payment.id }).update({ provider_payment_id: intent });
   const standing = await findExistingRefund(stripe, intent, payment);
@@ -98,7 +100,8 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
       { idempotencyKey: `${payment.id}/refund/${payment.refund_round}` },
     );
   } catch (error) {
-    // The refusal may mean that a person, or an abandoned attempt, has created the refund since the look-up.
+    // Looks up the refund again after a refusal. A person, or an abandoned attempt, may have created it after the first
+    // look-up.
     const made = refusalOf(error) && (await findExistingRefund(stripe, intent, payment));
     if (!made) throw error;
     return made;
@@ -116,7 +119,7 @@ async function findExistingRefund(
   return data.find(({ status, amount }) => (status === 'succeeded' || status === 'pending') && amount >= due);
 }
 
-/** Returns the payment intent of a subscription's invoice, because Heron knows only the invoice. */
+/** Returns the payment intent of a subscription's invoice, because only the invoice's id is stored. */
 async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<string | null> {
   if (!invoice) return null;
   const { data } = await stripe.invoicePayments.list({ invoice, limit: 10 });
@@ -136,8 +139,8 @@ async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<
 }
 
 /**
- * Ends the subscription that began with a payment, if there is one, so that no further month is charged. Safe to
- * repeat.
+ * Ends the subscription that began with a payment, if there is one, so that no further month is charged. May be
+ * repeated.
  * @throws StripeError when the same request can be retried
  */
 export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<void> {

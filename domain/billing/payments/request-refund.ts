@@ -10,7 +10,7 @@ const REFUND_WAIT_MS = 14 * DAY_MS;
 
 /**
  * Requests the full refund of a payment and the end of its subscription. The workflow `order-refund/{paymentId}` starts
- * with the commit and executes the refund.
+ * after the commit and executes the refund.
  * @param reason a stable code, such as `order_cancelled`
  * @returns false for a payment that is not paid, or is already being refunded
  */
@@ -34,8 +34,8 @@ export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organizati
 
 /**
  * Retries a refund that was refused, that missed its deadline, or whose workflow failed repeatedly. After a refusal the
- * request gets a new idempotency key, because the provider would repeat its answer. Otherwise the key is the same, so
- * that the provider executes the request once.
+ * request gets a new idempotency key, because with the same key the provider would repeat its refusal. Otherwise the
+ * key is the same, so that the provider executes the request only once.
  * @returns false when no refund is due
  */
 export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {

@@ -6,13 +6,14 @@ import type { Message } from '../../../messages/index.ts';
 /** Timeout (ms) of one request to Stripe. */
 export const STRIPE_TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Headers that the egress sets itself. */
+/** Headers that the egress module sets itself. */
 const OWN_HEADERS = /^(host|connection|content-length|transfer-encoding|keep-alive)$/i;
 
 const clients = new WeakMap<Egress, Stripe>();
 
 /**
- * Returns Stripe's client. It sends all requests through the egress and does not retry, because the activity retries.
+ * Returns Stripe's client. It sends all requests through the egress module. It does not retry, because Temporal retries
+ * the calling activity.
  * @throws Error when STRIPE_SECRET_KEY is not set
  */
 export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): Stripe {
@@ -33,7 +34,9 @@ export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): S
   return stripe;
 }
 
-/** Implements the part of `fetch` that Stripe's client uses, through the egress. URLs and bodies must be strings. */
+/**
+ * Implements the part of `fetch` that Stripe's client uses, with the egress module. URLs and bodies must be strings.
+ */
 function fetchBy(egress: Egress): typeof fetch {
   return async (target, init) => {
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !OWN_HEADERS.test(name)));
@@ -64,8 +67,9 @@ export interface StripeRefusal {
 }
 
 /**
- * Returns the content of a refusal. Undefined for a failure that can be retried: no answer, too many requests, or a
- * concurrent request with the same key. Also undefined for a rejected API key, which an operator fixes.
+ * Returns the content of a permanent refusal. Returns undefined for a failure that can be retried: no response, too
+ * many requests, or a concurrent request with the same key. Also returns undefined for a rejected API key, because an
+ * operator can fix it.
  */
 export function refusalOf(error: unknown): StripeRefusal | undefined {
   if (!(error instanceof Stripe.errors.StripeError) || error.statusCode === 409) return undefined;

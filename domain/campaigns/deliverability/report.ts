@@ -167,7 +167,7 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   return { send: null, isDirect: false, campaignId, enrollmentId: enrollment?.id ?? null, contactId, email };
 }
 
-/** Returns a reported id if the organization has a record with this id, else null. */
+/** Returns a reported id if the organization has a record with this id. Otherwise returns null. */
 async function known(tx: Tx, table: 'campaigns' | 'contacts', id: string | undefined): Promise<string | null> {
   return id !== undefined && (await tx.org.table(table).where({ id }).first('id')) ? id : null;
 }

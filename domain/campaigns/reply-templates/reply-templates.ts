@@ -174,7 +174,7 @@ async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
   return template;
 }
 
-/** Locks and lists the templates in order. The lock serializes changes of the order. */
+/** Locks and lists the templates in order. Only one transaction at a time can change the order. */
 async function lockTemplates(tx: Tx): Promise<ReplyTemplateRow[]> {
   await tx.org.lock(`templates/${tx.org.organizationId}`);
   return tx.org.query(ReplyTemplates).orderBy(['position', 'id']);

@@ -20,8 +20,8 @@ interface RunChange {
 }
 
 /**
- * Moves a run to another state if its state is one of `from`, and writes its event row, domain event and audit row. One
- * conditional UPDATE decides between concurrent transitions.
+ * Moves a run to another state if its state is one of `from`, and writes its event row, domain event and audit row. The
+ * state is checked and changed in one UPDATE, so only one of two concurrent transitions succeeds.
  * @returns the updated run; undefined if its state is none of these
  */
 export async function moveRun(
@@ -126,7 +126,7 @@ function announce(tx: Tx, run: RunRow & { previous_state: RunState | null }, rea
 }
 
 /**
- * Loads a run with a row lock, which serializes its changes, such as a launch and a concurrent cancellation.
+ * Loads a run and locks its row, so that concurrent changes, such as a launch and a cancellation, wait for each other.
  * @throws AppError not_found
  */
 export async function lockRun(tx: Tx, runId: string): Promise<RunRow> {

@@ -17,8 +17,8 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /**
- * Creates a run just before the step with which a cancellation competes: the checks, or the launch that a person has
- * approved.
+ * Functions that create a run directly before the step that competes with a cancellation. This step is either the
+ * checks, or the launch after a person's approval.
  */
 const MOMENTS = {
   checks: () => desk.create(),
@@ -27,7 +27,7 @@ const MOMENTS = {
   launch: () => approved(),
 };
 
-/** Returns the duration (ms) of that step on this machine. */
+/** Returns how long (ms) the competing step takes on this machine. */
 async function measureStep(at: keyof typeof MOMENTS): Promise<number> {
   const run = await MOMENTS[at]();
   const begun = performance.now();
@@ -50,7 +50,7 @@ test.serial(
     for (const at of Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]) lasts[at] = await measureStep(at);
     const moment = fc.constantFrom(...(Object.keys(MOMENTS) as (keyof typeof MOMENTS)[]));
     await fc.assert(
-      // Delays range from before the step to well after it, on a machine of any speed.
+      // Uses delays from before the step to well after it, so that the test works on a machine of any speed.
       fc.asyncProperty(moment, fc.nat(20), fc.boolean(), async (at, tenths, twice) => {
         const delayMs = (lasts[at] * tenths) / 10;
         const run = await MOMENTS[at]();

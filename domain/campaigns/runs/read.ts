@@ -6,8 +6,8 @@ import { reader } from '../../platform/kernel/transact.ts';
 import type { RunEventRow, RunRow, RunState } from './states.ts';
 
 /**
- * Maximum number of events shown with a run, of which the newest are kept. Only a campaign that is paused and started
- * very often has more events.
+ * Maximum number of events shown with a run. If there are more, the newest are shown. Only a campaign that is paused
+ * and started very often has more events.
  */
 const MAX_EVENTS = 1_000;
 

@@ -53,8 +53,8 @@ type Verdict =
   | TestDecision;
 
 /**
- * Advances a test run as far as possible now, and returns its workflow's next action. An email claimed by a worker is
- * settled first, even if the test run has ended: the worker may be dead.
+ * Executes all steps of a test run that can be executed now, and returns its workflow's next action. An email claimed by a
+ * worker is settled first, even if the test run has ended, because the worker may have crashed.
  */
 export async function advanceTestRun(ctx: Ctx, id: string): Promise<TestDecision> {
   return transact(ctx, async (tx) => {

@@ -9,8 +9,8 @@ import { message } from '../../../messages/index.ts';
  * Limits the tests of a key or application, because neither a policy nor a person controls them. It may start
  * CREDENTIAL_TESTS_PER_DAY tests per UTC day over all campaigns. Tests by keys that it created, and by the key that
  * created it, are included. Signed-in people are not limited. The count comes from the audit log, which survives the
- * deletion of a campaign and names the creator of a deleted key for AUDIT_RETENTION_DAYS. A lock serializes the starts
- * of tests in a workspace, so that concurrent starts cannot exceed the limit.
+ * deletion of a campaign and names the creator of a deleted key for AUDIT_RETENTION_DAYS. A lock allows only one start
+ * of a test at a time in a workspace, so that concurrent starts cannot exceed the limit.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function assertTestsLeft(
@@ -28,8 +28,8 @@ export async function assertTestsLeft(
 }
 
 /**
- * Counts the tests since a time by this credential and by all others that were created, directly or indirectly, with
- * the same key.
+ * Counts the tests since a time that this key or application started. Includes tests by all other keys that were
+ * created, directly or indirectly, with the same key.
  */
 async function testsOfFamily(tx: Tx, credential: string, since: Date): Promise<number> {
   const [row] = await tx.org.sql<{ tests: number }>(

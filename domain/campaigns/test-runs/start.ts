@@ -50,7 +50,7 @@ const MAX_OPEN = 10;
  * @throws AppError forbidden for a mailbox that the key may not use, or for a caller who may not see contacts and sends
  * a contact's fields to another address
  * @throws AppError conflict with ten open tests, or for an address that must not be mailed
- * @throws AppError rate_limit_exceeded at the credential's limit for the day
+ * @throws AppError rate_limit_exceeded when the daily limit of the key or application is reached
  */
 export async function startCampaignTest(ctx: Ctx, campaignId: string, request: TestRequest): Promise<TestRunView> {
   return transact(ctx, async (tx) => {

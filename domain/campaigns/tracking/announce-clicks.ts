@@ -22,9 +22,9 @@ interface AnnouncedClick {
 }
 
 /**
- * Announces clicks that did not turn out to be part of a burst: sets the send's first click time, and emits
+ * Publishes clicks that were not found to be part of a burst: sets the send's first click time, and emits
  * campaign.email_clicked with `url` and `link_label`. Several processes may call it concurrently; each click is
- * announced once. Returns the number of announced clicks.
+ * published once. Returns the number of published clicks.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<Columns<'engagement_events', 'organization_id'>>(

@@ -63,8 +63,8 @@ export function isMachineAgent(userAgent: string): boolean {
 }
 
 /**
- * Returns client and device of a user agent, as far as known. Mail programs come from Heron's own list, browsers and
- * devices from a maintained package.
+ * Returns the client and device of a user agent, if they are known. Mail programs come from Heron's own list, browsers
+ * and devices from a maintained package.
  */
 export function originOf(userAgent: string): Origin {
   const agent = userAgent.trim();

@@ -31,7 +31,7 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connec
 
 /**
  * Reads the current data of a waiting call. Returns undefined when the step run no longer needs a call. A call is no
- * longer needed if the step run is settled, paused or held, or if its step was changed to another kind. The workflow
+ * longer needed if the step run has ended, is paused or held, or if its step was changed to another kind. The workflow
  * then requests its next decision.
  * @param now time (UTC) at which holds are checked
  */

@@ -174,7 +174,10 @@ export async function deleteAutomation(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Serializes changes to the automations of a workspace, because each change checks their number and references. */
+/**
+ * Allows only one change of a workspace's automations at a time, because each change checks their number and
+ * references.
+ */
 async function lockAutomations(tx: Tx): Promise<void> {
   await tx.org.lock(`automations/${tx.org.organizationId}`);
 }

@@ -9,11 +9,11 @@ export type NodeOutcome =
   | 'waiting';
 
 /**
- * Executes every node of a run that is ready. A node is executed once all nodes before it are settled and at least one
- * edge reaches it. An edge reaches its target if the node at its start succeeded. An edge of a condition must also
+ * Executes every node of a run that is ready. A node is executed once all nodes before it have a result and at least
+ * one edge reaches it. An edge reaches its target if the node at its start succeeded. An edge of a condition must also
  * match the condition's result. A node that no edge reaches is skipped. All nodes after a failed node are skipped too.
  * A waiting node delays only the nodes after it.
- * @param results results of the settled nodes; newly settled nodes are appended
+ * @param results results of the nodes so far; new results are appended
  * @param execute executes a reached node, or returns `waiting`
  */
 export async function interpret(
@@ -46,7 +46,7 @@ export function resultOf(node: AutomationNode, outcome: Exclude<NodeOutcome, 'wa
   };
 }
 
-/** Returns the status of a run whose nodes are all settled, and the message of the first failed node. */
+/** Returns the status of a run whose nodes all have a result, and the message of the first failed node. */
 export function verdictOf(results: readonly AutomationNodeResult[]): {
   status: 'success' | 'error';
   detail: Message | null;

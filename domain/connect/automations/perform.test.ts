@@ -8,7 +8,7 @@ import { registerSubscribers } from '../../platform/events/register.ts';
 import { SUBSCRIBERS } from '../../operations/subscribers/index.ts';
 import { render } from '../../../messages/render.ts';
 
-// The clock does not advance, so a failed iteration of the reactions is not retried and becomes visible.
+// The clock does not advance, so that a failed subscriber is not retried and the test sees the failure.
 const clock = new ManualClock(new Date('2026-05-04T10:00:00Z'));
 let world: World;
 test.before(async () => {

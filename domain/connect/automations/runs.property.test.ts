@@ -18,7 +18,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-/** Reference implementation of a graph: follows the edges from the trigger, without an order of nodes. */
+/** Reference implementation that follows the edges of a graph from the trigger, without sorting the nodes. */
 function plainly({ nodes, edges }: AutomationGraph, intent: string, broken: ReadonlySet<string>): Map<string, string> {
   const status = new Map<string, string>();
   const follow = (id: string): void => {

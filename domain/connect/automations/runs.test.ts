@@ -85,7 +85,7 @@ test.serial('an event makes one run of each automation that takes it, and what i
   t.like((await events('automation.notified'))[0], { automation_id: id, run_id: run.id, message: 'Re: Hello' });
   t.deepEqual([await runs(other), await runs(off)], [[], []]);
 
-  // Applies the same event again, as in a replay of a parked event.
+  // Applies the same event again, as when a parked event is replayed.
   const eventId = run.cause.slice('event/'.length);
   const data = sampleData('email.replied');
   await transact(ctx, (tx) =>

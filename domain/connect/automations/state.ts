@@ -10,7 +10,7 @@ export interface AutomationRunState {
   trigger: string;
   data: Record<string, unknown>;
   contact: AutomationContact | null;
-  /** Results of the settled nodes, in the order of settlement. */
+  /** Results of the nodes, in the order in which they were obtained. */
   results: AutomationNodeResult[];
   /** Waiting nodes of the run, by node id. */
   waiting: AutomationWaiting;

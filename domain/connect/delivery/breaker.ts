@@ -3,8 +3,8 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { engineSql } from './sql.ts';
 
 /**
- * Number of consecutive failures from which an endpoint counts as failing. Its deliveries are then attempted one at a
- * time.
+ * Number of consecutive failures from which an endpoint is treated as failing. Its deliveries are then attempted one at
+ * a time.
  */
 export const FAILING_FROM = 5;
 /** Maximum time (ms) between two probes of a failing endpoint. */

@@ -52,8 +52,8 @@ const WHICH = {
 
 /**
  * Claims deliveries in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen. A
- * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker died is recorded without an
- * outcome. Such an attempt does not count against the receiver's attempts and does not lengthen the next wait. A claim
+ * first attempt uses the newest secret; later attempts reuse it. An attempt whose worker has crashed is recorded
+ * without a result. It is not counted as one of the limited attempts, and does not lengthen the next delay. A claim
  * lasts as long as a request may take, so a worker that was suspended for a shorter time keeps its deliveries.
  */
 export async function claimWebhookDeliveries(

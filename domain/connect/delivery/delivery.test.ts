@@ -405,7 +405,8 @@ test.serial(
       'an attempt without an outcome uses up none',
     );
 
-    // The first worker was only suspended: its outcome is recorded, but does not change the settled delivery.
+    // The first worker was only suspended and now continues. Its result is recorded, but does not change the delivery,
+    // which has already ended.
     receiver.respond(500);
     t.false(await engine.settler.settle(await attempt(engine, lost!), 'new run'));
     t.like(await delivery(lost!.id), { status: 'delivered', attempt_count: 2 });

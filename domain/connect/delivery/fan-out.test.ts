@@ -254,8 +254,8 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
     [...new Set(intents.filter(({ kind }) => kind === 'signal').map(({ workflow_id: id }) => id))],
     [`webhook-endpoint/${failing.id}`],
   );
-  // Adding deliveries to an open batch needs no other intent. Once a batch is closed, the deliveries get a new batch
-  // with an intent.
+  // Adding deliveries to an open batch stores no further intent. After a batch is closed, further deliveries get a new
+  // batch with its own intent.
   await world.deps.db('outbox').delete();
   await world.deps.db('webhook_counts').delete();
   await emitEvents(world.deps, tenants[1]!.organizationId, 1, 'role.deleted');
@@ -266,7 +266,7 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
   await fanOut(world.deps, memory);
   t.is((await world.deps.db('outbox')).length, 1);
 
-  // A half-full batch has a successor, which exists when the first one is closed.
+  // A batch that is half full already has a successor, so that one exists when the first batch is closed.
   await world.deps.db('outbox').delete();
   for (const { organizationId } of tenants.slice(2, 52))
     await emitEvents(world.deps, organizationId, 3, 'role.deleted');
@@ -359,7 +359,7 @@ test.serial(
         .groupBy('batch_id')
         .select('batch_id', world.deps.db.raw('count(*)::int as n'))
         .orderBy('batch_id');
-    // The rest is its own: 500 deliveries in an iteration. The run of its batch does not begin.
+    // The organization is now alone, and gets 500 deliveries per call. The workflow of its batch has not started.
     while ((await assignPositions(deps, memory)).positioned > 0) clock.advance(1_000);
     const [batch, ...others] = await ofFlood();
     t.is(batch!.n, 5_000);

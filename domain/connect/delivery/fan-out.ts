@@ -15,7 +15,7 @@ import { isSubscribed } from './match.ts';
 import { engineSql } from './sql.ts';
 import { minuteOf, Throttle, type Count } from './throttle.ts';
 
-/** Advisory lock that serializes fan-outs, so that stream positions become visible in order. */
+/** Advisory lock that allows only one fan-out at a time, so that stream positions become visible in order. */
 const FAN_OUT_LOCK = 7_201_950;
 /** Maximum events of an iteration. Each organization gets an equal share, divided by the number of its endpoints. */
 const MAX_EVENTS = 500;

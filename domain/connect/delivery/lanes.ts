@@ -19,7 +19,7 @@ export class Lanes {
 
   /**
    * @param limit maximum open requests per endpoint
-   * @param slowMs age (ms) of an open request from which its endpoint counts as slow
+   * @param slowMs age (ms) of an open request from which its endpoint is treated as slow
    * @param requestMs maximum duration (ms) of one request
    */
   constructor({ limit, slowMs, requestMs }: { limit: number; slowMs: number; requestMs: number }) {

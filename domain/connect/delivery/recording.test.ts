@@ -102,8 +102,8 @@ test.serial('a batch that fails while requests are under way waits for them, and
     return { status: 204 };
   });
   const s = await scene(3);
-  // The first claim searches for deliveries of a dead worker, the second claims the three deliveries. The third claim
-  // fails while these deliveries are in flight.
+  // The first claim searches for deliveries of a crashed worker. The second one claims the three deliveries. The third
+  // claim fails while these deliveries are in flight.
   await db.raw(`
     create sequence looks;
     create function look() returns trigger language plpgsql as $$

@@ -39,7 +39,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     body: delivery.body,
     timeoutMs: delivery.timeoutMs,
     maxResponseBytes: delivery.maxResponseBytes,
-    // The status shows that the receiver got the event, so an incomplete response body is no failure.
+    // Ignores an incomplete response body, because the status already shows that the receiver got the event.
     acceptPartialBody: true,
   };
 }

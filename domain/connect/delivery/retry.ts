@@ -17,7 +17,7 @@ const BUSY_MS = 15_000;
 
 /**
  * Makes the next attempt of a delivery if it is due, and returns the time of the one after it. Repeated calls are safe:
- * a settled delivery stays settled, and the attempt of a dead worker is taken over when its claim ends.
+ * a delivery with a final result is not changed, and the attempt of a crashed worker is taken over when its claim ends.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,
@@ -41,7 +41,7 @@ export async function attemptDelivery(
   const before = await look();
   const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
   if (!before || isSettled(before) || early) return reportOf(before, clock.now());
-  // Acquires the permit before the claim, because a delivery that waits for a permit must not count as attempted.
+  // Acquires the permit before the claim, because waiting for a permit must not be counted as an attempt.
   const permit = await lanes.acquire(before.endpoint_id, 'retry');
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };

@@ -30,12 +30,12 @@ interface BatchIteration {
 }
 
 /**
- * Attempts the unsettled deliveries of a batch in parallel, and writes each outcome as it arrives. So a retry of the
- * activity repeats only deliveries that were in flight, and only after their claims end, because the earlier attempt
- * may still be running. Closes an open batch before it claims the last deliveries, so that none is added afterwards.
- * Deliveries to an endpoint that turns out to be slow or failing move to that endpoint's batch. A request that hangs
- * does not count against the number of parallel deliveries. The batch of a failing endpoint makes one attempt at a
- * time, at growing intervals (breaker.ts), until one succeeds. A batch that fails is closed, so that it delays no new
+ * Attempts the unfinished deliveries of a batch in parallel, and writes each result as it arrives. A retry of the
+ * activity therefore repeats only deliveries that were in flight, and only after their claims end, because the earlier
+ * attempt may still be running. Closes an open batch before it claims the last deliveries, so that none is added
+ * afterwards. Deliveries to an endpoint that turns out to be slow or failing move to that endpoint's batch. A request
+ * that hangs is not counted in the number of parallel deliveries. The batch of a failing endpoint makes one attempt at
+ * a time, at growing intervals (breaker.ts), until one succeeds. A batch that fails is closed, so that it delays no new
  * deliveries.
  */
 export async function runBatch(

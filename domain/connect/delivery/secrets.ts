@@ -45,7 +45,7 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 /**
  * Creates a new secret for an owner and returns it in plain text. The secret signs all deliveries that begin from then
  * on. Deliveries whose first attempt used an older secret keep that secret. Each call deletes secrets replaced more
- * than KEEP_REPLACED_MS ago. The owner's row must be locked, so that rotations are serialized.
+ * than KEEP_REPLACED_MS ago. The owner's row must be locked, so that only one rotation is made at a time.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();

@@ -40,8 +40,8 @@ type Continuation = 'own run' | 'new run' | 'lane';
 /** Writes the results of deliveries in groups, as they arrive. */
 export interface Settler {
   /**
-   * Stores a result. Resolves after the commit: true if this result settled the delivery, false if the delivery was
-   * taken over, redelivered or deleted meanwhile.
+   * Stores a result. Resolves after the commit: true if this result ended the delivery, false if the delivery was taken
+   * over, redelivered or deleted in the meantime.
    */
   settle(result: Result, next: Continuation): Promise<boolean>;
 }
@@ -129,7 +129,7 @@ interface Extent {
 
 /**
  * Writes results, and waits while the database is unreachable.
- * @returns ids of the deliveries settled by the results
+ * @returns ids of the deliveries that ended with these results
  */
 async function settleGroup(deps: Deps, group: readonly Waiting[], extent: Extent): Promise<Set<string>> {
   for (let tries = 1; ; tries += 1) {
@@ -216,8 +216,8 @@ interface Written {
 }
 
 /**
- * Writes deliveries, attempts and endpoint health in one statement. A result settles its delivery only while its claim
- * is valid. The attempt is recorded in any case, unless `bare`.
+ * Writes deliveries, attempts and endpoint health in one statement. A result ends its delivery only while its claim is
+ * valid. The attempt is recorded in any case, unless `bare` is true.
  */
 async function write(
   db: Db | Trx,

@@ -206,7 +206,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
 /**
  * Marks a connection as needing reauthorization. Its deliveries keep waiting.
  * @param refused the connection with the credentials that the provider did not accept
- * @returns false if the connection has newer credentials, to which the refusal does not apply
+ * @returns false if the connection has newer credentials, which the provider has not refused
  */
 export async function recordReauth(
   ctx: Ctx,

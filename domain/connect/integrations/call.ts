@@ -57,8 +57,8 @@ export function openCall(deps: CallDeps, provider: Provider, subject: CallSubjec
 }
 
 /**
- * Returns the base URL of an account's API. Uses the installation's setting, else the account's value, else the
- * provider's default.
+ * Returns the base URL of an account's API. Uses the installation's setting. If it is missing, uses the account's
+ * value, and finally the provider's default.
  */
 function baseOf({ config }: CallDeps, provider: Provider, subject: CallSubject): string {
   return config.INTEGRATION_ENDPOINTS?.[provider.id]?.api ?? subject.apiBase ?? provider.apiBase;

@@ -26,8 +26,8 @@ const MAX_REQUESTS = 6;
 /** Minimum duration (ms) of a lease. It covers the time that a delivery spends in this process and in PostgreSQL. */
 const SHORTEST_LEASE_MS = 20_000;
 /**
- * Number of consecutive unanswered calls after which a provider counts as unreachable. Then one delivery at a time is
- * tried, at growing intervals.
+ * Number of consecutive calls without a response after which a provider is treated as unreachable. From then on, one
+ * delivery at a time is tried, at growing intervals.
  */
 export const UNREACHABLE_AFTER = 3;
 
@@ -42,7 +42,7 @@ export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number 
 /**
  * Claims due deliveries of a connection, at most one per lane and as many as the provider's rate limit allows now. All
  * workers share the rate counter of the connection (`integration_pace`). The claimed lanes are leased, so that no other
- * worker claims them. Lanes of a dead worker are due again when their lease ends.
+ * worker claims them. Lanes of a crashed worker are due again when their lease ends.
  * @param rate limit of the provider for one connection
  */
 export async function claimDeliveries(

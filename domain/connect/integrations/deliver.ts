@@ -53,7 +53,7 @@ const PATIENCE_MS = 500;
 
 /**
  * Makes the due deliveries of one connection: lanes in parallel, deliveries of a lane in order, at the provider's rate.
- * Every delivery is settled separately, so only deliveries in flight are repeated when a worker dies.
+ * The result of each delivery is stored separately. If the worker crashes, only deliveries in flight are repeated.
  */
 export async function makeDueDeliveries(
   ctx: Ctx,

@@ -44,8 +44,9 @@ const SIDE_BY_SIDE = 4;
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Writes contacts to a CRM now, each to its known record, or else to the record with its email. So a repeated push
- * creates no second record. A contact that the provider rejects fails without affecting the others.
+ * Writes contacts to a CRM now, each to its known record. Without one, writes to the record with the same address. A
+ * repeated push therefore creates no second record. A contact that the provider rejects fails without affecting the
+ * others.
  * @throws AppError not_found; bad_request (the provider accepts no contacts, nothing selected); selection_too_large;
  * conflict when the account needs reauthorization
  */

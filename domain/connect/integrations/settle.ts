@@ -13,7 +13,7 @@ export type Outcome =
   | { kind: 'done' }
   /** Permanent failure: the attempt is not retried. */
   | { kind: 'refused'; said: Message }
-  /** The provider requests a pause. Does not count as an attempt. */
+  /** The provider requests a pause. The call is not counted as an attempt. */
   | { kind: 'limited'; retryAfterMs: number }
   /** The provider did not answer. */
   | { kind: 'unavailable'; said: Message }

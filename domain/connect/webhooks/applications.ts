@@ -39,7 +39,7 @@ export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
 
 /**
  * Creates a new secret for all endpoints of an application. Deliveries that were attempted before keep the old secret
- * until they settle.
+ * until they end.
  * @throws AppError not_found
  */
 export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<string> {

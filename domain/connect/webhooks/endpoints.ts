@@ -127,7 +127,7 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Creates a new secret for an endpoint, returned once. Deliveries that were attempted before keep the old secret until
- * they settle.
+ * they end.
  * @throws AppError not_found
  */
 export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string> {

@@ -6,8 +6,9 @@ import { DELIVERY_COLUMNS, type DeliveryView } from './deliveries.ts';
 
 /**
  * Queues a new immediate attempt of a delivery in any status, with the same event id and body, signed with the newest
- * secret. Attempt numbers continue, the delivery gets the full number of further attempts, and the backoff restarts. A
- * running attempt is still recorded, but no longer settles the delivery. Returns undefined for an unknown delivery.
+ * secret. Attempt numbers continue, the delivery gets the full number of further attempts, and the backoff restarts.
+ * The result of a running attempt is still recorded, but no longer changes the delivery's status. Returns undefined for
+ * an unknown delivery.
  */
 export async function enqueueRedelivery(
   ctx: Pick<Ctx, 'config'>,

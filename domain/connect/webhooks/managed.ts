@@ -70,7 +70,9 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   await scheduleChallenges(tx, { application_id: applicationId, organization_id: organizationId });
 }
 
-/** Locks the application, which serializes changes of its grants, so that the end of the last grant is detected. */
+/**
+ * Locks the application, so that its grants are changed one after the other and the end of the last grant is detected.
+ */
 async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
   return across(tx.trx, 'application')
     .table('oauth_applications')

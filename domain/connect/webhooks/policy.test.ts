@@ -130,8 +130,7 @@ function covered(name: string, entries: readonly string[]): boolean {
 }
 
 test('property: a URL passes exactly when its host is covered label by label', async (t) => {
-  // Entries are often derived from the host itself, so that entries are often related to the host: parents, children,
-  // siblings.
+  // Derives many entries from the host itself, so that they are often its parents, children or siblings.
   const scene = fc
     .tuple(host, fc.array(fc.tuple(fc.nat(6), fc.boolean(), fc.constantFrom('', 'x', 'x.'), host), { maxLength: 4 }))
     .map(([name, drafts]) => ({

@@ -16,11 +16,11 @@ interface MeetingDetails {
   end_time?: Date | null | undefined;
   join_url?: string | undefined;
   location?: string | undefined;
-  /** Status of the meeting. `completed` and `no_show` are allowed only for past meetings. */
+  /** Status of the meeting. The values `completed` and `no_show` are allowed only for past meetings. */
   status?: 'booked' | 'completed' | 'no_show' | undefined;
 }
 
-/** A meeting to log, with a contact or with the address of the invitee. */
+/** A meeting to log, with a contact's id or the invitee's address. */
 interface NewMeeting extends MeetingDetails {
   contact_id?: string | undefined;
   invitee_email?: string | undefined;
@@ -37,9 +37,9 @@ export async function meetingProblems(ctx: Ctx, given: Pick<NewMeeting, 'contact
 }
 
 /**
- * Logs a meeting that is in no connected calendar, with the same effects as a booking. Finds the contact by the
- * address, and ends the contact's enrollments in campaigns that stop on a reply. Emits meeting.booked and adds an entry
- * to the contact's log.
+ * Logs a meeting that was not booked with a connected calendar service. It has the same effects as a booking. Finds the
+ * contact by the address, and ends the contact's enrollments in campaigns that stop on a reply. Emits meeting.booked
+ * and adds an entry to the contact's log.
  * @throws AppError bad_request as found by {@link meetingProblems}
  */
 export async function logMeeting(ctx: Ctx, input: NewMeeting): Promise<MeetingView> {
@@ -87,7 +87,7 @@ function timeProblems(known: Pick<Meeting, 'scheduled_for' | 'end_time'>, given:
 }
 
 /**
- * Changes a manually logged meeting. A changed time emits meeting.rescheduled.
+ * Changes a manually logged meeting. Emits meeting.rescheduled if its time changes.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
  * @throws AppError not_found; bad_request for an end before the beginning; conflict for a provider's meeting, a
  * cancelled one, or a changed `updated_at`
@@ -138,7 +138,8 @@ export async function cancelMeeting(ctx: Ctx, id: string, reason: string): Promi
 }
 
 /**
- * Locks and returns a manual meeting. First takes the lock of the meetings' source, as the recording of a meeting does.
+ * Locks and returns a manually logged meeting. First takes the lock for all such meetings, which {@link recordMeeting}
+ * takes too.
  */
 async function lockManual(tx: Tx, id: string): Promise<Meeting> {
   await tx.org.lock(`meetings/${tx.org.organizationId}/manual`);
@@ -162,8 +163,8 @@ const NOTHING = {
 };
 
 /**
- * Converts a stored meeting to a report with the current time. The report with the latest time counts, so this report
- * replaces the stored state.
+ * Converts a stored meeting to a report with the current time. The latest report about a meeting is the valid one, so
+ * this report replaces the stored state.
  */
 function reportOf(tx: Tx, known: Meeting): MeetingReport {
   return {

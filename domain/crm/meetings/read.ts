@@ -28,14 +28,12 @@ interface MeetingQuery {
 const VIEW = `m.*, coalesce(trim(c.first_name || ' ' || c.last_name), '') as contact_name
   from meetings m left join contacts c on c.id = m.contact_id`;
 const LIST = 'meetings.list';
-/**
- * Maximum offset of a page, far more than a person pages through. Filters are the faster way to find other meetings.
- */
+/** Maximum offset of a page. Nobody pages that far, because filters find other meetings faster. */
 const MAX_OFFSET = 100_000;
 
 /**
- * Lists meetings. Upcoming meetings are sorted with the next one first, others with the latest one first. Cancelled
- * meetings are not upcoming. The cursor contains an offset. A page contains the exact total.
+ * Lists meetings. Upcoming meetings are listed with the next one first, others with the latest one first. Cancelled
+ * meetings are not upcoming. The cursor contains an offset. Each page contains the exact total.
  * @throws AppError bad_request for an unknown zone, or a cursor of another list
  */
 export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<MeetingView>> {
@@ -79,7 +77,7 @@ export async function listMeetings(ctx: Ctx, query: MeetingQuery): Promise<Page<
   };
 }
 
-/** SQL condition of each timeframe. A meeting without an end is past once it begins. */
+/** SQL condition for each timeframe. A meeting without an end is past as soon as it has begun. */
 const CONDITIONS: Record<Timeframe, string> = {
   '': '',
   upcoming: `and coalesce(m.end_time, m.scheduled_for) >= :now and m.status in ('booked', 'rescheduled')`,

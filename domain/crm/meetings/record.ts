@@ -10,16 +10,16 @@ import { message } from '../../../messages/index.ts';
 
 export type Meeting = Row<'meetings'>;
 
-/** State of a meeting reported by its provider, or by a person who logs it. Missing texts are empty. */
+/** State of a meeting as reported by its provider, or by the person who logs it. Missing texts are empty. */
 export interface MeetingReport {
-  /** The source's id of the meeting, the same in all its reports. */
+  /** Id of the meeting in its source. It is the same in all reports about the meeting. */
   externalEventId: string;
-  /** The source's id of the meeting that this one replaces. */
+  /** Id, in the same source, of the meeting that this one replaces. */
   replaces?: string | undefined;
   kind: Meeting['status'];
   /**
-   * Time of the change, by the source's clock. Of the reports about a meeting, the latest one counts, regardless of the
-   * order of arrival.
+   * Time of the change, by the clock of the source. The report with the latest time is the valid one, even if an
+   * earlier one arrives after it.
    */
   occurredAt: Date;
   inviteeEmail: string;
@@ -35,28 +35,28 @@ export interface MeetingReport {
   canceledReason: string;
 }
 
-/** Origin of a report. */
+/** Origin of a report about a meeting. */
 export interface MeetingSource {
   source: 'calendly' | 'cal_com' | 'manual';
   connectionId: string | null;
 }
 
-/** Effect of a report. `stale` means that the same or a later report was already stored. */
+/** Effect of a report. `stale` means that this report or a later one was already stored. */
 type MeetingChange = 'booked' | 'rescheduled' | 'canceled' | 'updated' | 'stale';
 
-/** Ranks of reports with the same time, of which the one with the higher rank counts. */
+/** Ranks of statuses. If two reports have the same time, the one with the higher rank is the valid one. */
 const RANK: Record<Meeting['status'], number> = { booked: 0, rescheduled: 1, completed: 2, no_show: 2, canceled: 3 };
 const MAX_TEXT = 500;
 const MAX_URL = 2_000;
 
 /**
- * Stores a report about a meeting. Reports may arrive in any order and repeatedly; the latest counts. The contact is
- * found by the address of the invitee. A booked or rescheduled meeting ends that contact's enrollments in campaigns
- * that stop on a reply. Every change emits an event and adds an entry to the contact's log.
+ * Stores a report about a meeting. Reports may arrive in any order and repeatedly. The one with the latest time is the
+ * valid one. The contact is found by the address of the invitee. A booked or rescheduled meeting ends that contact's
+ * enrollments in campaigns that stop on a reply. Every change emits an event and adds an entry to the contact's log.
  */
 export async function recordMeeting(tx: Tx, from: MeetingSource, given: MeetingReport): Promise<MeetingChange> {
   const news = withStorableIds(given);
-  // Serializes all meetings of the source, because reports about a meeting that was rescheduled several times use
+  // Locks all meetings of the source together, because reports about a meeting that was rescheduled several times have
   // different ids.
   await tx.org.lock(`meetings/${tx.org.organizationId}/${from.source}`);
   const [known, replaced] = await findMeetings(tx, from, news);
@@ -80,8 +80,8 @@ function withStorableIds(news: MeetingReport): MeetingReport {
 }
 
 /**
- * Locks and returns the meetings of a report. The first one has the id, had it before a reschedule, or is the replaced
- * one. The second is the replaced meeting, if it is a different row.
+ * Locks and returns the meetings to which a report may refer. The first one has the report's id, had it before it was
+ * rescheduled, or is the replaced meeting. The second one is the replaced meeting, if it is a different row.
  */
 async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingReport): Promise<Meeting[]> {
   return tx.org.sql<Meeting>(
@@ -93,8 +93,8 @@ async function findMeetings(tx: Tx, { source }: MeetingSource, news: MeetingRepo
 }
 
 /**
- * Merges the replaced meeting into its successor. Needed if the first report about the successor did not name the
- * replaced meeting.
+ * Merges the replaced meeting into its successor. This is needed if the first report about the successor did not name
+ * the replaced meeting.
  */
 async function absorb(tx: Tx, known: Meeting, replaces: string, replaced: Meeting | undefined): Promise<void> {
   if (known.replaced_ids.includes(replaces)) return;
@@ -124,7 +124,7 @@ async function addMeeting(tx: Tx, from: MeetingSource, news: MeetingReport): Pro
       now: tx.now,
     },
   );
-  // If the first known report is a cancellation, only the event about the cancellation is emitted.
+  // Emits only the event about the cancellation if the first known report is a cancellation.
   return applyMeetingChange(tx, row!, row!.status === 'canceled' ? 'canceled' : 'booked');
 }
 
@@ -174,7 +174,7 @@ function columnsOf(news: MeetingReport) {
   };
 }
 
-/** Returns the contact with an address, locked until the transaction ends, and the last campaign of the contact. */
+/** Returns the contact with an address and its latest campaign. The contact is locked until the transaction ends. */
 async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_id: string | null } | undefined> {
   const [row] = await tx.org.sql<{ id: string; campaign_id: string | null }>(
     `select c.id, (select e.campaign_id from enrollments e where e.contact_id = c.id order by e.last_activity_at desc nulls last, e.id desc limit 1) as campaign_id
@@ -185,8 +185,8 @@ async function contactOf(tx: Tx, email: string): Promise<{ id: string; campaign_
 }
 
 /**
- * Emits the event of a change, adds it to the contact's log, and ends the contact's campaigns if a meeting was booked
- * or rescheduled.
+ * Emits the event of a change and adds an entry to the contact's log. Ends the contact's enrollments in campaigns that
+ * stop on a reply, if a meeting was booked or rescheduled.
  */
 async function applyMeetingChange(
   tx: Tx,

@@ -100,7 +100,7 @@ test('PostgreSQL and TypeScript agree about every predicate, on data of any shap
       fc.array(predicate, { maxLength: 3 }),
       fc.array(data, { minLength: 30, maxLength: 60 }),
       async (predicates, documents) => {
-        // Documents as they are after storing and reading.
+        // Documents as they are after they were stored and read again.
         const stored = documents.map((each) => JSON.parse(JSON.stringify(each)) as unknown);
         const answers = await askDatabase(predicates, stored);
         for (const [index, answer] of answers.entries()) {

@@ -12,7 +12,7 @@ import { throttle } from '../throttle.ts';
 import { callBack, insertDeletion, lockOpenDeletion, type DeletionRow } from './deletions.ts';
 import { keepWithin, scheduleWithin } from './workspace.ts';
 
-/** A workspace of which a person is the only owner. */
+/** A workspace whose only owner is the given person. */
 interface SoleOwned {
   id: string;
   name: string;
@@ -21,7 +21,7 @@ interface SoleOwned {
   isScheduled: boolean;
 }
 
-/** Lists the workspaces of which a person is the only owner, oldest first. */
+/** Lists the workspaces whose only owner is the given person, oldest first. */
 export function workspacesOwnedAlone(handle: Db | Trx, userId: string): Promise<SoleOwned[]> {
   return across(handle, 'person').sql<SoleOwned>(
     `select o.id, o.name, o.deletion_scheduled_for is not null as "isScheduled",

@@ -31,7 +31,9 @@ const deletionOf = (subject: string) =>
   world.deps.db('deletions').where({ subject_id: subject }).orderBy('id', 'desc').first();
 const advance = (id: string) => advanceDeletion(world.deps, id, new AbortController().signal);
 
-/** A person whose account's deletion is due, and who has become the only member of a workspace since the request. */
+/**
+ * Creates a person whose account's deletion is due, and who became the only member of a workspace after requesting it.
+ */
 async function createLeftAlone(t: ExecutionContext) {
   const { db } = world.deps;
   const tenant = await world.tenant('Left');

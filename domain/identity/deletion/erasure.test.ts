@@ -5,7 +5,7 @@ import { fillSchema } from '../../../test/harness/filled-schema.ts';
 import { eraseOrganizationRow, erasePages } from './erase-organization.ts';
 
 const ROWS = 40;
-/** Tables whose rows are a person's and only name the workspace that is selected. */
+/** Tables whose rows belong to a person and contain only the id of the selected workspace. */
 const SELECTED = ['sessions'];
 
 let database: TestDatabase;
@@ -14,13 +14,14 @@ test.before(async () => {
   database = await createTestDatabase();
   ({ db } = database);
   await fillSchema(db, ROWS);
-  // Only content outside PostgreSQL has a key.
+  // Sets a store outside PostgreSQL for all files, because the generated rows have keys and only such files may have
+  // one.
   await db('blobs').update({ store: 'disk', moving_to: null, moving_key: null });
   await db('blob_removals').delete();
 });
 test.after.always(() => database?.drop());
 
-/** Every table with a column for the organization, the organization's own included. */
+/** Lists every table with a column for the organization's id, including the table of organizations. */
 async function tablesOf(): Promise<{ table: string; column: string }[]> {
   const { rows } = (await db.raw(
     `select c.relname as table, a.attname as column from pg_class c
@@ -30,7 +31,7 @@ async function tablesOf(): Promise<{ table: string; column: string }[]> {
   return rows;
 }
 
-/** Rows per table: those of an organization, and a digest of all others. */
+/** Returns for each table the number of the organization's rows, and a digest of all other rows. */
 async function rowsOf(organizationId: string): Promise<Map<string, { own: number; others: string }>> {
   const found = new Map<string, { own: number; others: string }>();
   for (const { table, column } of await tablesOf()) {
@@ -44,7 +45,7 @@ async function rowsOf(organizationId: string): Promise<Map<string, { own: number
   return found;
 }
 
-/** Places whose text has an id, in any table. */
+/** Lists the columns of all tables that contain an id in any row. */
 async function placesOf(id: string): Promise<string[]> {
   const tables: string[] = await db('pg_class')
     .whereRaw(`relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`)
@@ -60,8 +61,9 @@ async function placesOf(id: string): Promise<string[]> {
 }
 
 /**
- * Corrects tables whose organization is no foreign key, which were filled with ids that do not exist. They get the
- * organization of a referenced row, or some of their rows get the given one.
+ * Corrects tables in which the organization's id is not a foreign key, and which were filled with ids that do not
+ * exist. Each row gets the organization of a row to which it refers. In tables without such a reference, some rows get
+ * the given organization.
  */
 async function fillLooseTables(mine: string): Promise<void> {
   const { rows } = (await db.raw(
@@ -74,7 +76,7 @@ async function fillLooseTables(mine: string): Promise<void> {
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and not exists (
        select from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and a.attnum = any(k.conkey))`,
   )) as { rows: { table: string; reference: { column: string; parent: string } | null }[] };
-  // Twice, because a referenced table may be one of them.
+  // Runs twice, because a referenced table may be one of these tables.
   for (const { table, reference } of [...rows, ...rows])
     if (reference)
       await db.raw(
@@ -102,7 +104,7 @@ test.serial(
     t.is(began?.block, 0, 'a worker that stops erases nothing');
     t.deepEqual(await rowsOf(mine), before);
 
-    // Triggers count what a first pass erases, in rows that the second one erases.
+    // Runs two passes. While the first one erases rows, triggers write counts, which the second one erases.
     for (const from of [began, null]) t.is(await erasePages(db, mine, from, new AbortController().signal), null);
     const left = await rowsOf(mine);
     t.deepEqual(

@@ -13,13 +13,17 @@ import { lockEmail, settleRefused } from './send-approval.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Time (ms) after its due time at which an unsent email is given up, because its content would be outdated. */
+/**
+ * Time (ms) after the scheduled time at which an email that could not be sent fails, because its content would be
+ * outdated.
+ */
 const GIVE_UP_MS = 3 * DAY_MS;
 
 /**
- * Advances a direct send as far as possible now: to the end of its approval, to its scheduled time, to a slot. Returns
- * the next step. Repeating the call is safe. An email claimed by a worker is settled first, because the worker may be
- * dead. That includes the email of a direct send that has ended, and of a deleted lead or test run.
+/**
+ * Takes the next step of a direct send: waits for its approval, waits for its scheduled time, or reserves a slot. Returns
+ * the workflow's next action. Repeating the call is safe. An email claimed by a worker is settled first, because the
+ * worker may have crashed. That includes emails of an ended direct send, and of a deleted lead or test run.
  */
 export async function advanceDirectSend(ctx: Ctx, id: string): Promise<DirectDecision> {
   return transact(ctx, async (tx) => {
@@ -48,12 +52,15 @@ type Decided = DirectDecision extends infer Each
     : Each
   : never;
 
-/** Converts a decision's reason for waiting to plain text for Temporal's UI, whose language is unknown. */
+/** Converts the reason for waiting to plain text for Temporal's user interface, whose language is unknown. */
 function shown(decision: Decided): DirectDecision {
   return decision.kind === 'done' ? decision : { ...decision, where: render(decision.where) };
 }
 
-/** Waits for a person until the approval of the email ends without a decision. */
+/**
+ * Returns a wait while a person can still decide about the email. If the approval has expired, marks the email as
+ * expired.
+ */
 async function waitForApproval(tx: Tx, email: Row<'direct_sends'>): Promise<Decided> {
   await expireApprovals(tx, [email.approval_id!]);
   const approval = await findApproval(tx.org, email.approval_id!);
@@ -85,7 +92,7 @@ async function toSlot(tx: Tx, email: Row<'direct_sends'>, mail: Mail | undefined
   return { kind: 'send', at: slot.at.getTime(), where: message('direct.has_slot') };
 }
 
-/** Stores the reason for waiting, so that people and lists see it. */
+/** Stores the reason for waiting, so that people can see it in lists. */
 async function storeReason(tx: Tx, email: Row<'direct_sends'>, decision: Decided): Promise<void> {
   if (decision.kind === 'done') return;
   const until = new Date(decision.kind === 'wait' ? decision.until : decision.at);

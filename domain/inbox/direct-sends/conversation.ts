@@ -6,7 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { inMailboxes, SENT_STATES, OUR_EMAILS } from '../conversation.ts';
 import type { DirectSendKind } from './input.ts';
 
-/** A message of a conversation that can be answered, received or sent. */
+/** A message of a conversation, received or sent, to which one can reply. */
 export interface AnsweredMessage {
   direction: 'received' | 'sent';
   thread_id: string;
@@ -15,30 +15,30 @@ export interface AnsweredMessage {
   in_reply_to: string | null;
   reference_ids: string[];
   subject: string;
-  /** Recipients of an answer: the Reply-To or sender of a received message, or the recipients of a sent one. */
+  /** Recipients of a reply: the Reply-To or sender of a received message, or the recipients of a sent one. */
   correspondents: string[];
-  /** Further recipients of an answer to all: To and Cc of a received message, or Cc of a sent one. */
+  /** Additional recipients of a reply to all: To and Cc of a received message, or Cc of a sent one. */
   others: string[] | null;
   /** The From address of a received message. */
   author: string | null;
-  /** The campaign email that the conversation is about. */
+  /** Campaign email to which the conversation refers. */
   about_send_id: string | null;
   at: Date;
 }
 
-/** The message that a reply answers, and the mailboxes and people of the conversation. */
+/** The message to which a reply refers, and the mailboxes and people of the conversation. */
 export interface Conversation {
   answered: AnsweredMessage;
   mailboxIds: ReadonlySet<string>;
-  /** Senders and recipients of all its messages. */
+  /** Senders and recipients of all messages in the conversation. */
   people: ReadonlySet<string>;
 }
 
 const MAX_MESSAGES = 500;
 
 /**
- * Returns the conversation if a person answers in it. Undefined for a new email, and for an email of a key or an
- * application.
+ * Returns the conversation if a person writes a reply in it. Undefined for a new email, and for an email that an API
+ * key or application sends.
  */
 export function answerByHand(
   { actor, clock }: Pick<Ctx, 'actor' | 'clock'>,
@@ -50,8 +50,9 @@ export function answerByHand(
 }
 
 /**
- * Finds the conversation of a reply and the message that it answers: the first known one of `inReplyTo`, else the
- * newest received, else the newest sent. Ignores messages of mailboxes that are not in `mailboxes` (null is all).
+ * Finds the conversation of a reply and the message to which it replies. This is the first known message of
+ * `inReplyTo`. Without one, it is the newest received message, or else the newest sent one. Ignores messages of
+ * mailboxes that are not in `mailboxes` (null allows all).
  */
 export async function findConversation(
   org: OrgScope,
@@ -79,7 +80,7 @@ function aboutOf(messages: readonly AnsweredMessage[]): string | null {
   return messages.find(({ about_send_id: about }) => about !== null)?.about_send_id ?? null;
 }
 
-/** Returns the conversation of the first known Message-ID. */
+/** Returns the conversation of the first Message-ID that is known. */
 async function threadOf(org: OrgScope, messageIds: readonly string[]): Promise<string | undefined> {
   if (messageIds.length === 0) return undefined;
   const [row] = await org.sql<Columns<'inbound_messages', 'thread_id'>>(

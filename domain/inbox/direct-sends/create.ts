@@ -33,7 +33,8 @@ export interface Accepted {
   result: 'executed' | 'awaiting_approval';
   task_id: string;
   /**
-   * Expected time of sending: the email's slot, its scheduled time, or the time at which its mailbox is checked again.
+   * Expected time of sending: the time of the email's slot, its scheduled time, or the time at which its mailbox is
+   * checked again.
    */
   scheduled_at: Date;
   send_mode: 'instant' | 'smart' | 'scheduled';
@@ -44,11 +45,11 @@ export interface Accepted {
 }
 
 /**
- * Accepts an email written by a person or an agent (POST /emails/:id/send, /unibox/compose, /unibox/reply). A session
- * sends at once. The action of a key or token needs a policy or waits for a person. Then the email takes a slot of its
- * mailbox: suppression, holds, the daily cap and the minimum gap apply to every sender. A reply is sent from a mailbox
- * of its conversation, under its subject, with headers that refer to the answered message. It changes nothing in
- * campaigns.
+ * Accepts an email written by a person or an agent (POST /emails/:id/send, /unibox/compose, /unibox/reply). If a person
+ * sends, no approval is needed. If an API key or application sends, a policy must allow it or a person must approve it.
+ * After that, a slot of the mailbox is reserved. Suppression, holds, the daily cap and the minimum gap apply to every
+ * sender. A reply is sent from a mailbox of its conversation, with its subject, and with headers that refer to the
+ * earlier message. Campaigns are not affected.
  * @param files stored files that become the email's, in addition to those of its input
  * @throws AppError bad_request with every problem, forbidden for a mailbox the key may not use, storage_limit_reached
  */
@@ -74,7 +75,7 @@ export async function acceptDirectSend(
         { path: 'body.reply_all', message: message('compose.too_many_recipients', { max: MAX_RECIPIENTS }) },
       ]);
     const answers = kind === 'reply' && [...addresses].every((address) => conversation?.people.has(address));
-    // An answer to people outside of its conversation needs the permission for a new email.
+    // Requires the permission for a new email if a reply is sent to people outside of its conversation.
     const capability = answers ? 'inbox.reply' : 'email.compose';
     const authorization = await authorizeAction(tx, ctx.actor, { capability, mailboxIds: [sender.id], recipients });
     const waits = authorization.decision === 'awaiting_approval';
@@ -123,7 +124,7 @@ function findAnswered(ctx: Ctx, tx: Tx, input: DirectSendInput): Promise<Convers
   return findConversation(tx.org, { threadId, inReplyTo }, ctx.actor.allowedMailboxes);
 }
 
-/** Returns the row of an email as it will be sent. Suppressed addresses of cc and bcc are removed. */
+/** Returns the row of an email as it will be sent. Removes suppressed addresses from cc and bcc. */
 async function composeRow(
   ctx: Ctx,
   tx: Tx,
@@ -175,7 +176,7 @@ async function composeRow(
   };
 }
 
-/** Returns the further recipients of an answer to everybody, without the address of the sending mailbox. */
+/** Returns the additional recipients of a reply to all, without the address of the sending mailbox. */
 function othersOf({ others }: AnsweredMessage, sender: SenderColumns): string[] {
   return (others ?? []).filter((address) => address !== sender.email && address !== sender.send_as_email);
 }

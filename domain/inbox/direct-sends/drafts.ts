@@ -25,7 +25,7 @@ import { acceptDirectSend, type Accepted } from './create.ts';
 import { MAX_ATTACHMENT_BYTES, type AttachmentInput, type DirectSendInput } from './input.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An email being written. Before it is sent, only its mailbox and files are validated. */
+/** An email that is being written. Before it is sent, only its mailbox and files are validated. */
 export type Draft = Columns<
   'email_drafts',
   | 'id'
@@ -230,7 +230,7 @@ export async function sendDraft(
   });
 }
 
-/** A new email needs the fields that its routes require of their bodies. */
+/** Returns problems of a new email without the fields that the send routes require in their bodies. */
 function sendableProblems(draft: Draft): Problem[] {
   if (draft.thread_id !== null) return [];
   return [
@@ -240,7 +240,7 @@ function sendableProblems(draft: Draft): Problem[] {
   ];
 }
 
-/** Checks stored and new files together against the limits of one email. */
+/** Returns the problems of stored and new files together, because an email's limits apply to all its files. */
 function togetherProblems(stored: readonly StoredAttachment[], added: readonly AttachmentInput[]): Problem[] {
   if (stored.length === 0) return [];
   const bytes =

@@ -1,6 +1,6 @@
-/** An email to write, as sent to the three routes. Addresses are lower-case. */
+/** Fields of an email to send, as given to the three routes. Addresses are lower-case. */
 export interface DirectSendInput {
-  /** The sending mailbox. A reply without it is sent from the conversation's mailbox. */
+  /** The sending mailbox. If it is absent, a reply is sent from the conversation's mailbox. */
   email_account_id?: string | undefined;
   to?: string[] | undefined;
   cc?: string[] | undefined;
@@ -8,9 +8,9 @@ export interface DirectSendInput {
   subject?: string | undefined;
   body_plain?: string | undefined;
   body_html?: string | undefined;
-  /** Copies the reply to the To and Cc recipients of the answered message, in addition to `cc`. */
+  /** True to send the reply also to To and Cc of the earlier message, in addition to `cc`. */
   reply_all?: boolean | undefined;
-  /** Message-IDs. The first known one is the answered message. */
+  /** Message-IDs. The reply refers to the first one that is known. */
   in_reply_to?: string[] | undefined;
   thread_id?: string | undefined;
   send_mode?: 'instant' | 'smart' | 'scheduled' | undefined;
@@ -25,7 +25,7 @@ export interface AttachmentInput {
   content: string;
 }
 
-/** `compose` starts a conversation, `reply` answers in one. */
+/** `compose` starts a conversation, `reply` continues one. */
 export type DirectSendKind = 'compose' | 'reply';
 
 /** Maximum number of recipients of an email, including cc and bcc. */

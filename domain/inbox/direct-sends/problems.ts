@@ -40,7 +40,10 @@ function timeProblems(now: Date, { send_mode: mode, scheduled_at: at }: Partial<
     : [];
 }
 
-/** Returns the problems of the recipients. Suppressed addresses in cc and bcc are removed later without a problem. */
+/**
+ * Returns the problems of the recipients. A suppressed address in cc or bcc is not a problem, because it is removed
+ * later.
+ */
 async function recipientProblems(
   ctx: Ctx,
   kind: DirectSendKind,
@@ -62,7 +65,10 @@ async function recipientProblems(
   return problems;
 }
 
-/** Returns the problems of the mailbox, and of a reply's conversation, with the message that it answers. */
+/**
+ * Returns the problems of the mailbox and of a reply's conversation. Also returns the message to which the reply
+ * refers.
+ */
 async function senderProblems(
   ctx: Ctx,
   kind: DirectSendKind,

@@ -24,7 +24,7 @@ export interface ScheduledSend extends Columns<
   | 'blocked_reason'
   | 'created_at'
 > {
-  /** Expected time of sending, as far as known. */
+  /** Expected time of sending, if it is known. */
   at: Date;
   mailbox_id: string;
   email: string;
@@ -36,8 +36,8 @@ const MAX_LISTED = 200;
 const OPEN = ['awaiting_approval', 'queued'] as const;
 
 /**
- * Lists unsent emails of people and agents, soonest first, at most 200. A key restricted to mailboxes sees only their
- * emails.
+ * Lists emails of people and agents that have not been sent, soonest first, at most 200. An API key that is restricted
+ * to mailboxes sees only their emails.
  */
 export async function listScheduled(ctx: Ctx, threadId?: string): Promise<ScheduledSend[]> {
   const mailboxes = ctx.actor.allowedMailboxes;
@@ -53,8 +53,8 @@ export async function listScheduled(ctx: Ctx, threadId?: string): Promise<Schedu
 }
 
 /**
- * Cancels an unsent email, and ends the approval that it waits for. PostgreSQL decides the race with a worker that
- * sends it.
+ * Cancels an email that has not been sent, and ends the approval for which it waits. The state is checked and changed
+ * in one statement, so either this call or a worker that sends the email succeeds.
  * @throws AppError not_found, conflict when it was sent or a worker is sending it
  */
 export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
@@ -78,8 +78,9 @@ export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Cancels unsent emails to contacts, drafts included, before the contacts are deleted. An email that a worker is
- * sending at this moment is sent. Lock order: call it before anything of the contacts is locked, except their leads.
+ * Cancels emails to contacts that have not been sent, including drafts, before the contacts are deleted. An email that
+ * a worker is just sending is still sent. Lock order: call this function before rows of the contacts are locked, except
+ * their leads.
  */
 export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promise<void> {
   const unsent = [...OPEN, 'draft'] as const;
@@ -91,8 +92,9 @@ export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promi
 }
 
 /**
- * Cancels all unsent emails of the workspace, except drafts. An email that a worker is sending at this moment is sent.
- * @param why reason for the approvals that they wait for
+ * Cancels all emails of the workspace that have not been sent, except drafts. An email that a worker is just sending is
+ * still sent.
+ * @param why reason to store in the approvals for which the emails wait
  */
 export async function cancelAllUnsent(tx: Tx, why: Message): Promise<void> {
   const emails = await tx.org.sql<{ id: string }>(

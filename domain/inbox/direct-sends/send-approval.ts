@@ -13,20 +13,20 @@ import { findSender } from './sender.ts';
 import { message, type Message } from '../../../messages/index.ts';
 import { externalText } from '../../platform/external-text.ts';
 
-/** Reasons why an email that waited for a person is not sent. */
+/** Reasons why an email that waited for approval is not sent. */
 const NOT_SENT = {
   changed: message('direct.changed'),
   mailbox_removed: message('direct.mailbox_removed'),
   revoked: message('direct.credential_revoked'),
 };
 
-/** A locked email. `sender` is set if the caller has read it. */
+/** A locked email. `sender` is set if the caller has already read it. */
 interface HeldEmail {
   email: WrittenEmail & Columns<'direct_sends', 'id' | 'mailbox_id'>;
   sender?: SenderColumns;
 }
 
-/** Approval of sending an email. Once approved, the email is queued if it is still what the person saw. */
+/** Approval of an email. After it, the email is queued if it has not changed since the person saw it. */
 export const directSendApproval: ApprovalSubject<HeldEmail> = {
   type: 'direct_send',
   async lock(tx, approval) {
@@ -75,7 +75,7 @@ export async function lockEmail(tx: Tx, id: string): Promise<Row<'direct_sends'>
   return email;
 }
 
-/** Settles an email that was not approved. `reason` is the reason of its approval. */
+/** Cancels an email that was not approved. `reason` is the reason of its approval. */
 export async function settleRefused(
   tx: Tx,
   { id, mailbox_id: mailboxId }: Columns<'direct_sends', 'id' | 'mailbox_id'>,

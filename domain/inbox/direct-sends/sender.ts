@@ -13,7 +13,7 @@ export async function assertMailboxExists(ctx: Ctx, id: string): Promise<void> {
   if ((await existingIds(reader(ctx), 'mailboxes', [id])).size === 0) throw notFound('mailbox');
 }
 
-/** Returns the mailbox that an email is sent from; undefined if the mailbox was deleted. */
+/** Returns the mailbox from which an email is sent, or undefined if the mailbox was deleted. */
 export async function findSender(org: OrgScope, id: string | null): Promise<SenderColumns | undefined> {
   const [sender] = await org.sql<SenderColumns>(
     `select ${SENDER_COLUMNS} from mailboxes m where m.organization_id = :org and m.id = :id`,

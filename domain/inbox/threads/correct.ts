@@ -13,10 +13,12 @@ import { optedOutBy } from '../../sending/outcomes/withdraw-opt-out.ts';
 import { inMailboxes } from '../conversation.ts';
 import { toAnswer } from './answer.ts';
 
-/** Kinds of received messages that are certain by their format, so that people cannot correct them. */
+/**
+ * Kinds of received messages that people cannot correct, because they follow with certainty from the message's format.
+ */
 const REPORTS: ReadonlySet<string> = new Set(['bounce', 'complaint']);
 
-/** A decision of a person about a received message: its kind, or that it does not ask to stop. */
+/** A person's decision about a received message: its kind, or that it does not ask to stop the emails. */
 type Correction = { kind: ReplyKind } | { asksToStop: false };
 
 type MessageRow = Columns<
@@ -40,18 +42,17 @@ type MessageRow = Columns<
 >;
 
 /**
- * Corrects the reading of a received message, or decides whether it asks to stop. Suppressions, counts and holds change
- * in the same transaction. Tasks, facts and automations follow from the event inbox.reply_classified. Copies of the
- * message in other mailboxes are corrected with it. A later correction replaces an earlier one. Repeating a correction
- * changes nothing.
- *
+ * Corrects the classification of a received message, or stores a person's decision whether it asks to stop the emails.
+ * Suppressions, counts and holds change in the same transaction. Tasks, facts and automations are updated later, after
+ * the event inbox.reply_classified. Copies of the message in other mailboxes are corrected too. A later correction
+ * replaces an earlier one. Repeating a correction changes nothing.
  * @throws AppError not_found for a message that the caller may not read; conflict for a report and a message that could
  * not be read
  */
 export async function correctReading(ctx: Ctx, id: string, correction: Correction): Promise<void> {
   await transact(ctx, async (tx) => {
     const seen = await findMessage(tx, id, ctx.actor.allowedMailboxes);
-    // Locks the leads and the email before the message, in the lock order of recording a reply.
+    // Locks the leads and the email before the message, in the same order as when a reply is recorded.
     const subject = (seen.send_id ? await lockSubject(tx, seen.send_id) : undefined) ?? strangerOf(seen);
     const { row, copies } = await lockCopies(tx, seen);
     const asked = await closeQuestions(tx, copies);
@@ -77,7 +78,7 @@ async function findMessage(tx: Tx, id: string, mailboxes: readonly string[] | nu
 const COLUMNS = `m.id, m.mailbox_id, m.message_id, m.thread_id, m.from_email, m.from_name, m.subject, m.body_plain, m.kind, m.intent, m.answer, m.corrected_kind,
   m.send_id, m.contact_id, m.error, m.received_at`;
 
-/** Locks a message and its copies in other mailboxes, and reads it again. */
+/** Locks a message and its copies in other mailboxes, and then reads it again. */
 async function lockCopies(
   tx: Tx,
   { id, message_id, from_email }: MessageRow,
@@ -99,8 +100,8 @@ async function closeQuestions(tx: Tx, copies: readonly string[]): Promise<string
 }
 
 /**
- * Records that the message does not ask to stop, and corrects a reading that says so. An opt-out that it caused for
- * another person stays.
+ * Records that the message does not ask to stop the emails, and corrects a classification that says so. If the message
+ * caused an opt-out of another person, that opt-out remains.
  */
 async function decline(tx: Tx, locked: Locked): Promise<void> {
   const { row, copies, asked, subject } = locked;
@@ -159,7 +160,9 @@ async function correct(tx: Tx, { row, copies, asked, subject }: Locked, kind: Re
   });
 }
 
-/** Counts the correction for later readings. It replaces an earlier correction of the same message. */
+/**
+ * Counts the correction, which influences later classifications. It replaces an earlier correction of the same message.
+ */
 async function learn(tx: Tx, { answer, corrected_kind: earlier }: MessageRow, kind: ReplyKind): Promise<void> {
   if (!answer) return;
   const count = (said: string, step: 1 | -1) =>
@@ -168,14 +171,14 @@ async function learn(tx: Tx, { answer, corrected_kind: earlier }: MessageRow, ki
        on conflict (organization_id, read_kind, said_kind) do update set count = c.count + excluded.count`,
       { read: answer.kind, said, step },
     );
-  // Sorted, so that two concurrent corrections lock rows in the same order and cannot deadlock.
+  // Sorts the kinds, so that two concurrent corrections lock rows in the same order and cannot deadlock.
   const steps = new Map<string, 1 | -1>();
   if (earlier !== null && earlier !== answer.kind && earlier !== kind) steps.set(earlier, -1);
   if (kind !== answer.kind && kind !== earlier) steps.set(kind, 1);
   for (const [said, step] of [...steps].sort(([a], [b]) => a.localeCompare(b))) await count(said, step);
 }
 
-/** Returns the subject of a message that answers no sent email: only its author. */
+/** Returns the person to whom the effects of a message apply if it does not reply to a sent email: its author. */
 function strangerOf({ from_email, contact_id }: MessageRow): Subject {
   return {
     send: null,

@@ -4,9 +4,9 @@ import type { Deps } from '../../platform/kernel/context.ts';
 const PAGE = 5_000;
 
 /**
- * SQL: counts of a workspace's conversations, as rows of (mailbox_id, filed, label_id, conversations, unread,
- * answered). A count is the sum of the rows of one key. Rows without a label count all conversations of a mailbox in a
- * folder. Rows with a label count only those in inbox and archive.
+ * SQL for the counts of a workspace's conversations. Selects rows of (mailbox_id, filed, label_id, conversations,
+ * unread, answered). A count is the sum of all rows with the same mailbox, folder and label. Rows without a label count
+ * all conversations of a mailbox in a folder. Rows with a label count only those in inbox and archive.
  */
 export const COUNTS = `
   select mailbox_id, filed, label_id, conversations, unread, answered from inbox_counts where organization_id = :org
@@ -14,9 +14,9 @@ export const COUNTS = `
   select mailbox_id, filed, label_id, conversations, unread, answered from inbox_count_changes where organization_id = :org`;
 
 /**
- * Folds the pending changes into the counts, so that a read finds few rows. Runs in pages of one statement each, so
- * that concurrent readers find a change either in one table or in the other.
- * @returns number of folded changes
+ * Adds pending changes to the stored counts, so that a read finds few rows. Processes pages of one statement each. A
+ * concurrent reader therefore finds each change in exactly one of the two tables.
+ * @returns number of processed changes
  */
 export async function foldCountChanges({ db }: Pick<Deps, 'db'>): Promise<number> {
   for (let done = 0; ;) {

@@ -5,7 +5,7 @@ import { markMessages } from './mark.ts';
 const RECEIVED_FOLDERS = ['inbox', 'archive', 'spam', 'trash'] as const;
 type ReceivedFolder = (typeof RECEIVED_FOLDERS)[number];
 
-/** All folders of the inbox, in the order of a sidebar. */
+/** All folders of the inbox, in the order in which the sidebar shows them. */
 export const FOLDERS = ['inbox', 'sent', 'drafts', 'archive', 'spam', 'trash'] as const;
 export type Folder = (typeof FOLDERS)[number];
 
@@ -21,8 +21,8 @@ export function isWritten(folder: Folder | undefined): folder is WrittenFolder {
 export const TARGET_FOLDERS = ['inbox', 'archive', 'trash'] as const;
 
 /**
- * Moves received messages to a folder. Skips ids of other workspaces and of mailboxes that the key may not use. The
- * message at the mail provider stays in its folder.
+ * Moves received messages to a folder. Skips ids of other workspaces and of mailboxes that the key may not use. At the
+ * mail provider, the message stays in its folder.
  * @returns number of changed messages
  */
 export function moveMessages(

@@ -17,13 +17,13 @@ interface MessageImage {
 const MAX_IMAGES = 30;
 const MAX_IMAGE_BYTES = 1024 * 1024;
 /**
- * Maximum total size (bytes) of a message's images. The response holds them in memory, a third larger, a few times
- * over.
+ * Maximum total size (bytes) of a message's images. The response holds them in memory several times, and base64 adds a
+ * third.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
 /**
- * Maximum number of pixels of a message's images together: the reader's browser uses four bytes for each. A phone photo
- * has 12 to 24 million.
+ * Maximum number of pixels of all images of a message. The reader's browser uses four bytes for each pixel. A photo of
+ * a phone has 12 to 24 million pixels.
  */
 const MAX_PIXELS = 50_000_000;
 /** Maximum number of concurrent requests for the images of one message. */
@@ -36,8 +36,8 @@ const MESSAGE_TIMEOUT_MS = 20_000;
 /** Maximum time (ms) for which a message waits for a free slot to fetch its images. */
 const PATIENCE_MS = 5_000;
 /**
- * Limits the messages whose images a process fetches concurrently, in total and per workspace. This bounds the memory
- * used.
+ * Limits the number of messages whose images are fetched concurrently, in total and per workspace. This limits the
+ * memory that the process needs.
  */
 const messagesAtOnce = new TargetLimits({ total: 8, perTarget: 2, perTenant: 2 });
 
@@ -83,7 +83,10 @@ async function fetchAll(ctx: Ctx, sources: readonly string[]): Promise<MessageIm
   return found.filter((image) => image !== null);
 }
 
-/** Returns the URLs of images in sanitized HTML. There attributes have double quotes, and `<` and `>` are escaped. */
+/**
+ * Returns the URLs of images in sanitized HTML. In such HTML, attributes have double quotes, and `<` and `>` are
+ * escaped.
+ */
 function imageSources(html: string): string[] {
   const sources = [...html.matchAll(/<img [^>]*?data-src="([^"]*)"/g)].map(([, value]) =>
     value!.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
@@ -116,7 +119,8 @@ async function fetchImage(
       return facts ? { ...facts, bytes: body } : null;
     }
   } catch (error) {
-    // Ignores invalid host names and servers that do not answer. Other errors are defects of Heron.
+    // Ignores invalid host names and servers that do not respond. Throws other errors, because they are defects of
+    // Heron.
     if (!(error instanceof EgressError) && !(error instanceof TypeError)) throw error;
     log.debug({ err: error }, 'an image of a message was not fetched');
   }

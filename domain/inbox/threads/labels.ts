@@ -19,7 +19,7 @@ export async function readThreadLabels(ctx: Ctx, threadId: string): Promise<Labe
 
 /**
  * Sets the categories of a conversation.
- * @throws AppError not_found; bad_request naming ids that are no categories
+ * @throws AppError not_found; bad_request naming ids that are not categories
  */
 export async function replaceThreadLabels(
   ctx: Ctx,
@@ -45,8 +45,8 @@ export async function replaceThreadLabels(
 }
 
 /**
- * Adds a category to a conversation, unless it has it.
- * @throws AppError not_found for a conversation without a message; bad_request for an id that is no category
+ * Adds a category to a conversation, if the conversation does not have it.
+ * @throws AppError not_found for a conversation without a message; bad_request for an id that is not a category
  */
 export async function addThreadLabel(tx: Tx, threadId: string, categoryId: string): Promise<void> {
   refuseProblems(await categoryProblems(tx.org, [categoryId]));
@@ -63,7 +63,7 @@ export async function addThreadLabel(tx: Tx, threadId: string, categoryId: strin
   if (filed) await announceThread(tx, threadId);
 }
 
-/** Returns problems for ids that are no categories of the workspace. */
+/** Returns problems for ids that are not categories of the workspace. */
 export async function categoryProblems(org: OrgScope, categoryIds: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', categoryIds, { registry: 'category' });
   return unknownIdProblems(
@@ -82,7 +82,7 @@ async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {
   );
 }
 
-/** Emits an event that the newest message of a conversation was labelled. */
+/** Emits an event for the newest message of a conversation, which says that the categories have changed. */
 async function announceThread(tx: Tx, threadId: string): Promise<void> {
   const [message] = await tx.org.sql<{ id: string; mailbox_id: string }>(
     'select id, mailbox_id from inbound_messages where organization_id = :org and thread_id = :thread order by id desc limit 1',

@@ -11,9 +11,9 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import { reader, singleStatement } from '../../platform/kernel/transact.ts';
 
-/** Number of emails in one sweep. */
+/** Maximum number of emails in one sweep. */
 const PAGE = 200;
-/** Time (ms) after which an email in state sending counts as abandoned by a dead worker. */
+/** Time (ms) after which an email in state `sending` is treated as abandoned, because its worker has crashed. */
 const LEFT_BEHIND_MS = HOUR_MS;
 
 interface DueMail extends Columns<'legal_threat_mails', 'message_id' | 'user_id' | 'organization_id'> {
@@ -26,9 +26,9 @@ interface DueMail extends Columns<'legal_threat_mails', 'message_id' | 'user_id'
 }
 
 /**
- * Mails each owner, in their language, about each reply that threatens legal steps, once per reply. A mail that the
- * server refuses temporarily is tried again by the next sweep. A mail whose answer was lost is not sent again.
- * @returns number of mails that were due
+ * Emails the owners about each reply that threatens legal steps, once per reply and in the owner's language. If the
+ * server refuses an email temporarily, the next sweep tries again. An email with an unknown result is not sent again.
+ * @returns number of emails that were due
  */
 export async function mailLegalThreats(deps: Deps): Promise<number> {
   const { db, clock } = deps;
@@ -43,7 +43,7 @@ export async function mailLegalThreats(deps: Deps): Promise<number> {
      where l.state = 'due' order by l.created_at, l.message_id, l.user_id limit ${PAGE}`,
     {},
   );
-  // Contains only ids, because a failing row is logged.
+  // Uses only the ids of each row, because rows are logged if they fail.
   const ids = due.map(({ message_id: messageId, user_id: userId }) => ({ messageId, userId }));
   await forEachIsolated(deps, ids, async ({ messageId, userId }) => {
     const mail = due.find((one) => one.message_id === messageId && one.user_id === userId);

@@ -9,21 +9,24 @@ interface Mark {
   says: { change: 'folder'; folder: string } | { change: 'seen'; seen: boolean };
 }
 
-/** Messages to mark: by their ids, or all of a folder. */
+/** Messages to mark, by their ids or by their folder. */
 export type Marked = { ids: readonly string[] } | { folder: string };
 
-/** Maximum messages of a folder that one call marks, because each has its event. */
+/**
+ * Maximum number of messages of a folder that one call marks. It is limited because each message gets its own event.
+ */
 const MAX_MARKED = 10_000;
 
 /**
- * Marks received messages. Skips ids of other workspaces and of mailboxes that the key may not use, and messages that
- * have this mark already. Marks at most {@link MAX_MARKED} messages of a folder, the newest first.
+ * Marks received messages. Skips messages of other workspaces, messages of mailboxes that the key may not use, and
+ * messages that already have this mark. Marks at most {@link MAX_MARKED} messages of a folder, the newest first.
  * @returns number of changed messages
  */
 export async function markMessages(ctx: Ctx, marked: Marked, { column, value, says }: Mark): Promise<number> {
   return transact(ctx, async (tx) => {
     const mailboxes = ctx.actor.allowedMailboxes;
-    // Two callers with the same conversations would lock their rows in different orders.
+    // Allows only one such call per workspace at a time. Two callers with the same conversations would lock their rows
+    // in different orders and could deadlock.
     await tx.org.lock(`inbox-marks/${tx.org.organizationId}`);
     const among =
       'ids' in marked

@@ -56,16 +56,16 @@ export interface MessageFile {
   filename: string;
   content_type: string;
   size_bytes: number;
-  /** True if its content is stored. Otherwise `left_out` gives the reason. */
+  /** True if the content is stored. Otherwise `left_out` contains the reason. */
   is_stored: boolean;
   left_out: string | null;
 }
 
-/** SQL: the attachments of the received message `m`, as a JSON list. */
+/** SQL expression for the attachments of the received message `m`, as a JSON list. */
 export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
          'is_stored', a.left_out is null, 'left_out', a.left_out) order by a.place) from inbound_attachments a where a.message_id = m.id), '[]')`;
 
-/** SQL: the attachments of the email `d`, as a JSON list. */
+/** SQL expression for the attachments of the email `d`, as a JSON list. */
 export const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
            'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
            from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
@@ -129,7 +129,7 @@ async function readSent(ctx: Ctx, id: string): Promise<StoredMessage | undefined
   };
 }
 
-/** Returns the ids of stored contents among the files of campaign emails, in one query for all of them. */
+/** Returns those ids of campaign emails' files whose content is stored, with one query for all emails. */
 export async function storedBlobs(
   org: OrgScope,
   emails: readonly (readonly StoredAttachment[] | undefined)[],
@@ -144,7 +144,8 @@ export async function storedBlobs(
 }
 
 /**
- * Returns the files that were sent with a campaign email. Their content is stored as long as the campaign has them.
+ * Returns the files that were sent with a campaign email. Their content is stored only while the campaign still has
+ * them as attachments.
  * @param stored result of {@link storedBlobs}
  */
 export function filesThatLeft(files: readonly StoredAttachment[] = [], stored: ReadonlySet<string>): MessageFile[] {
@@ -155,7 +156,7 @@ export function filesThatLeft(files: readonly StoredAttachment[] = [], stored: R
 }
 
 /**
- * Opens the content of a message's attachment, received or written here, by its id in the list.
+ * Opens the content of an attachment of a received or sent message, by the attachment's id.
  * @throws AppError not_found for a message or file that the caller may not read, and for a file whose content is not
  * stored
  */

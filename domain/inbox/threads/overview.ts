@@ -7,7 +7,7 @@ import { COUNTS } from './counts.ts';
 import { FOLDERS, type Folder, type WrittenFolder } from './folder.ts';
 import { snoozeOwner } from './snooze.ts';
 
-/** Number of conversations, and of those with an unseen message. */
+/** Number of conversations, and number of those with an unseen message. */
 interface Counted {
   total: number;
   unread: number;
@@ -17,7 +17,7 @@ type Bucket = { id: string; title: string; color: string } & Counted;
 
 /** Counts of the conversations that the caller may read. */
 interface Overview extends Counted {
-  /** Conversations whose newest message arrived today, and in the last seven days (UTC). */
+  /** Number of conversations whose newest message arrived today (UTC), and in the last seven days. */
   today: number;
   week: number;
   snoozed: number;
@@ -33,14 +33,14 @@ interface Overview extends Counted {
   window_week_start: Date;
 }
 
-/** Maximum number of counted categories, and of tags. They are counted in their order. */
+/** Maximum number of categories and of tags that are counted. Later ones in the list are left out. */
 const MAX_BUCKETS = 100;
 /** Maximum number of sent emails that are counted. */
 const MAX_SENT = 10_000;
 
 /**
  * Counts conversations by folder, mailbox, tag and category. In `sent` and `drafts` it counts emails. A conversation in
- * two mailboxes counts in each. A conversation in spam or trash counts only in its folder.
+ * two mailboxes is counted in both. A conversation in spam or trash is counted only in its folder.
  */
 export async function readOverview(ctx: Ctx): Promise<Overview> {
   const org = reader(ctx);

@@ -7,10 +7,10 @@ const PAGE = 100;
 const CONTENTS_PAGE = 5_000;
 
 /**
- * Deletes the content of attachments that were received or sent ATTACHMENT_RETENTION_DAYS ago. Their names stay in the
- * conversation. A draft that was not changed for that long loses its files. An unsent email keeps its files. Runs in
- * pages, each in its own transaction.
- * @returns number of messages and drafts that lost files
+ * Deletes the content of attachments that were received or sent more than ATTACHMENT_RETENTION_DAYS days ago. Their
+ * names stay in the conversation. The files of a draft that was not changed for that long are deleted too. An email
+ * that has not been sent keeps its files. Runs in pages, each in its own transaction.
+ * @returns number of messages and drafts whose files were deleted
  */
 export async function expireFiles({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Promise<number> {
   if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;
@@ -52,8 +52,8 @@ const DRAFTED = `
   update email_drafts d set attachments = '[]' from old where d.id = old.id`;
 
 /**
- * Deletes the contents of sent emails that are older than `inbox.keep_sent_days` of their workspace. Then deletes base
- * texts without a content. Runs in pages, each in its own transaction.
+ * Deletes the contents of sent emails that are older than the workspace's setting `inbox.keep_sent_days`. Then deletes
+ * base texts that no content uses any more. Runs in pages, each in its own transaction.
  * @returns number of deleted contents and copies
  */
 export async function expireSentContents({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {

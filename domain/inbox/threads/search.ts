@@ -3,20 +3,26 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { likeLiteral } from '../../platform/conditions.ts';
 
 /**
- * Sizes of the searched ranges, as powers of two. Each message has a number in order of arrival. For its workspace and
- * its mailbox it belongs to the ranges of 2^12, 2^15, 2^18 and 2^60 numbers that contain this number. The index
- * contains these ranges (shelves), words, and parts of senders and subjects, so that matches among the newest messages
- * are found at once. A larger range is searched only if these are not enough. So a frequent word costs as much as the
- * newest range, and a rare word, searched everywhere, as much as its few messages.
+ * Sizes of the searched ranges, as powers of two. Each message has a number in order of arrival, and belongs to ranges
+ * of 2^12, 2^15, 2^18 and 2^60 consecutive numbers of its workspace and of its mailbox. The index contains the ranges
+ * of each message (its shelves), its words, and parts of its sender and subject. Matches among the newest messages are
+ * therefore found quickly, and a larger range is searched only if they are not enough. A frequent word needs only the
+ * newest range. A rare word is searched in all ranges, but has few matches.
  */
 const LEVELS = [12, 15, 18, 60];
-/** Ranges searched for parts of one or two characters: the index has no parts shorter than three. */
+/**
+ * Ranges in which texts of one or two characters are searched. They are small, because the index contains no parts
+ * shorter than three characters.
+ */
 const SHORT_LEVELS = LEVELS.filter((level) => level <= 15);
 const SHORTEST_INDEXED = 3;
-/** Number of matches that are first compared with the filters. Multiplied by `TAKE_MORE` if too few pass. */
+/**
+ * Number of matches that are first compared with the filters. If too few of them pass, the number is multiplied by
+ * `TAKE_MORE`.
+ */
 const FIRST_TAKE = 400;
 const TAKE_MORE = 8;
-/** Tables of words: of received messages, and of emails sent by people and agents. */
+/** Names of the tables with indexed words: of received messages, and of emails sent by people and agents. */
 type WordsTable = 'message_words' | 'sent_words';
 
 /** A matching conversation, and the number of its newest matching message. */
@@ -37,14 +43,14 @@ interface SearchText {
 
 /** Filters of a search, and the page to return. */
 interface SearchLimits {
-  /** Returns SQL conditions on a row of inbound_messages under an alias. */
+  /** Returns SQL conditions on a row of inbound_messages with the given alias. */
   conditions: (alias: string) => readonly string[];
   bindings: Bindings;
   /** Only messages of these mailboxes. Null for all. */
   mailboxes: readonly string[] | null;
   /** Only messages of this kind. */
   kind: string | undefined;
-  /** SQL of the conversations to search, if a filter leaves only a few. */
+  /** SQL that selects the conversations to search. Set only if a filter restricts the search to a few. */
   among: string | undefined;
   /** Only conversations whose newest matching message comes before this number. */
   after: number | null;
@@ -61,7 +67,10 @@ export async function searchMessages(org: OrgScope, text: SearchText, limits: Se
   );
 }
 
-/** Searches one range after the other, each with a growing number of matches, until enough pass the filters. */
+/**
+ * Searches one range after the other. In each range, tries a growing number of matches until enough of them pass the
+ * filters.
+ */
 async function searchRuns<Found>(
   plan: Plan,
   count: number,
@@ -114,10 +123,11 @@ interface SentHit {
 
 interface Plan {
   /**
-   * Array literals of PostgreSQL, from the newest range to all. Their numbers exceed the range of JavaScript numbers.
+   * The ranges as array literals of PostgreSQL, from the newest range to the largest. Texts are used because the
+   * numbers exceed the range of JavaScript numbers.
    */
   shelves: string[];
-  /** True if the search only excludes words, which an index cannot serve. */
+  /** True if the search contains only excluded words, for which the index cannot be used. */
   isNegative: boolean;
 }
 
@@ -143,7 +153,8 @@ async function planSearch(
       after,
       q: q ?? '',
       owners: mailboxes ? [...mailboxes] : [org.organizationId],
-      // There is no range for messages of one kind in a single mailbox.
+      // Ignores the kind if mailboxes are given, because there are no ranges for messages of one kind in a single
+      // mailbox.
       kind: mailboxes ? null : (kind ?? null),
       levels: isShort ? SHORT_LEVELS : LEVELS,
     },
@@ -181,7 +192,7 @@ async function searchShelves(
   return { looked: rows[0]!.looked, hits: rows.filter((row): row is typeof row & Hit => row.number !== null) };
 }
 
-/** Searches a few conversations, message by message. */
+/** Searches a few conversations and compares each of their messages, without the index. */
 function searchThreads(
   org: OrgScope,
   text: SearchText,
@@ -199,8 +210,8 @@ function searchThreads(
 }
 
 /**
- * Returns an SQL condition that a conversation was not listed on an earlier page. Each is listed once, by its newest
- * matching message.
+ * Returns an SQL condition that excludes conversations of earlier pages. Each conversation is listed once, by its
+ * newest matching message.
  */
 function notShown(fits: string, conditions: readonly string[]): string {
   return `not exists (select from message_words n join inbound_messages o on o.id = n.message_id

@@ -4,8 +4,8 @@ import { reader } from '../../platform/kernel/transact.ts';
 import { markMessages, type Marked } from './mark.ts';
 
 /**
- * Marks received messages as seen or unseen, by their ids or all of a folder. Skips ids of other workspaces and of
- * mailboxes that the key may not use. The mailbox at the provider keeps its own marks.
+ * Marks received messages as seen or unseen, by their ids or all of a folder. Skips messages of other workspaces, and
+ * of mailboxes that the key may not use. At the mail provider nothing is changed.
  * @returns number of changed messages
  */
 export function markSeen(ctx: Ctx, marked: Marked, { seen }: { seen: boolean }): Promise<number> {

@@ -39,9 +39,9 @@ export interface SentRow extends Columns<
 }
 
 /**
- * Lists sent emails of people and agents, newest first, one row each. Includes emails that may have been sent
- * (`uncertain`) and bounced ones. A key restricted to mailboxes sees only their emails. Campaign emails are listed with
- * their contacts, because their texts are not stored.
+ * Lists sent emails of people and agents, newest first. Includes emails that may have been sent (`uncertain`) and
+ * bounced ones. A key restricted to mailboxes sees only their emails. Campaign emails are listed with their contacts,
+ * because their texts are not stored.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters): Promise<Page<SentRow>> {
@@ -57,10 +57,13 @@ export async function listSent(ctx: Ctx, page: PageRequest, filters: SentFilters
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.sent', bound, [last.number]));
 }
 
-/** SQL: true if the email is sent. Excludes emails that are being sent again or were given up. */
+/** SQL condition: the email was sent or may have been sent. Excludes emails that will be tried again or have failed. */
 const HAS_LEFT = (alias: string): string => `${alias}.state in ('sent', 'uncertain', 'bounced')`;
 
-/** Returns the ids of a page without a search, from an index. Several mailboxes are read one by one and merged. */
+/**
+ * Returns the ids of a page if no text is searched, with an index. Reads several mailboxes one by one and merges the
+ * results.
+ */
 async function walkSent(
   ctx: Ctx,
   mailboxes: readonly string[] | null,

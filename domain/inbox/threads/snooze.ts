@@ -13,12 +13,15 @@ export type Snooze = Columns<
   'id' | 'owner_id' | 'thread_id' | 'snoozed_until' | 'created_at' | 'updated_at'
 >;
 
-/** Returns the owner of the caller's snoozes: the person, or the key itself if there is no person. */
+/**
+ * Returns the id under which the caller's snoozes are stored: that of the person, or that of the API key or application
+ * if there is no person.
+ */
 export function snoozeOwner({ userId, apiKeyId, oauthGrantId, organizationId }: Actor): string {
   return userId ?? apiKeyId ?? oauthGrantId ?? organizationId!;
 }
 
-/** Lists the caller's active snoozes, the next to end first. */
+/** Lists the caller's active snoozes, beginning with the one that ends first. */
 export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
   return reader(ctx).sql<Snooze>(
     `select id, owner_id, thread_id, snoozed_until, created_at, updated_at from thread_snoozes
@@ -28,8 +31,8 @@ export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
 }
 
 /**
- * Hides a conversation from the caller until a moment. A second call replaces the moment.
- * @throws AppError not_found; bad_request for a moment that has passed
+ * Hides a conversation from the caller until a given time. A second call replaces the time.
+ * @throws AppError not_found; bad_request for a time in the past
  */
 export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Promise<Snooze> {
   return transact(ctx, async (tx) => {
@@ -46,7 +49,7 @@ export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Pro
   });
 }
 
-/** Returns a problem for a moment until which a conversation cannot be hidden. */
+/** Returns a problem if the time until which a conversation is hidden is not in the future. */
 export function snoozeProblems(until: Date, now: Date): Problem[] {
   return until <= now ? [{ path: 'body.snoozed_until', message: message('field.not_future') }] : [];
 }

@@ -20,7 +20,7 @@ import { ASKS_TO_STOP } from './answer.ts';
 import { readableMailboxes } from './threads.ts';
 
 /**
- * One message of a conversation, received or sent. A sent message is shown as it was sent, see {@link
+ * One message of a conversation, received or sent. A sent message has the content that was sent, see {@link
  * ThreadMessage.content_kept}.
  */
 export interface ThreadMessage {
@@ -37,7 +37,7 @@ export interface ThreadMessage {
   subject: string;
   body_plain: string;
   body_html: string | null;
-  /** False if the content of a campaign email is not kept any more: its bodies are empty. */
+  /** False if the content of a campaign email is no longer stored. Its bodies are then empty. */
   content_kept: boolean;
   attachments: MessageFile[];
   size: number;
@@ -54,12 +54,15 @@ export interface ThreadMessage {
   created_at: Date;
 }
 
-/** SQL: a timestamp with microseconds as PostgreSQL writes it, in UTC. A Date holds only milliseconds. */
+/**
+ * SQL expression for a timestamp in UTC with microseconds, as PostgreSQL writes it. A JavaScript Date holds only
+ * milliseconds.
+ */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 
 /**
- * Returns the messages of one conversation, oldest first, of all mailboxes unless one is named. Includes every sent
- * message whose conversation began with the thread's first Message-ID.
+ * Returns the messages of one conversation, oldest first. Contains the messages of all mailboxes unless one is named.
+ * Includes every sent message of a conversation that began with the same Message-ID.
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
  * thread; forbidden for a mailbox the key may not use
  */
@@ -103,7 +106,7 @@ export async function readThread(
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
 }
 
-/** Replaces the content of sent emails of a conversation by the content that was sent. */
+/** Replaces the content of a conversation's campaign emails with the content that was sent. */
 async function asTheyLeft(org: OrgScope, messages: readonly ThreadMessage[]): Promise<void> {
   const ours = messages.filter(({ direction }) => direction === 'sent');
   const contents = await readSentContents(

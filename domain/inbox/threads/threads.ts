@@ -18,11 +18,11 @@ import type { Folder } from './folder.ts';
 import { searchMessages, type Hit } from './search.ts';
 import { snoozeOwner } from './snooze.ts';
 
-/** Number of characters of a text that a list reads. */
+/** Number of characters at the beginning of a text that lists read. */
 export const BEGINNING = 400;
 /**
- * Maximum number of conversations under the requested categories that are read and sorted. If there are more, the
- * newest conversations are scanned.
+ * Maximum number of conversations with the requested categories that are read and sorted. If there are more, the newest
+ * conversations are read until a page is full.
  */
 const FEW_LABELLED = 5_000;
 
@@ -33,7 +33,7 @@ export interface ThreadFilters {
   subject?: string | undefined;
   unseen?: boolean | undefined;
   kind?: InboundKind | undefined;
-  /** First and last day of the newest message's arrival, UTC, as YYYY-MM-DD. */
+  /** First and last day (YYYY-MM-DD, UTC) of the period in which the newest message arrived. */
   since?: string | undefined;
   until?: string | undefined;
   mailboxIds?: readonly string[] | undefined;
@@ -41,17 +41,19 @@ export interface ThreadFilters {
   q?: string | undefined;
   /** Only conversations in one of these categories. */
   categoryIds?: readonly string[] | undefined;
-  /** True for only the conversations that the caller has snoozed. By default these are omitted. */
+  /** True to list only the conversations that the caller has snoozed. By default they are left out. */
   snoozed?: boolean | undefined;
-  /** True to list only conversations with a message that may ask to stop and waits for a decision. */
+  /**
+   * True to list only conversations with a message about which a person must decide whether it asks to stop the emails.
+   */
   asksToStop?: boolean | undefined;
   /** Folder of the conversation. Defaults to inbox and archive. */
   folder?: Folder | undefined;
-  /** True if the last message must be a sent one. */
+  /** True to list only conversations whose last message is a sent one. */
   awaitingReply?: boolean | undefined;
 }
 
-/** A conversation, represented by its newest received message, or by an email that was written in Heron. */
+/** A conversation, represented by its newest received message or by an email that was written in Heron. */
 export interface ThreadRow extends Columns<
   'inbound_messages',
   | 'id'
@@ -77,7 +79,7 @@ export interface ThreadRow extends Columns<
   /** Number of received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
-  /** True if a person must decide whether one of its messages asks to stop. */
+  /** True if a person must decide whether one of its messages asks to stop the emails. */
   asks_to_stop: boolean;
   /** True if the last message is a sent one. */
   is_answered: boolean;
@@ -86,9 +88,9 @@ export interface ThreadRow extends Columns<
 }
 
 /**
- * Lists conversations with a received message, newest arrival first, one row each. A campaign email without a reply is
- * no conversation. A key restricted to mailboxes sees only their messages. With `q`, order and filters refer to the
- * newest matching message. Snoozed conversations, and those in spam and trash, are omitted unless requested.
+ * Lists conversations with a received message, newest arrival first. A campaign email without a reply is not listed. An
+ * API key that is restricted to mailboxes sees only their messages. With `q`, order and filters refer to the newest
+ * matching message. Snoozed conversations, and those in spam and trash, are omitted unless requested.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFilters): Promise<Page<ThreadRow>> {
@@ -101,7 +103,7 @@ export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFi
 
 type Walked = ThreadRow & { at_text: string };
 
-/** Finds conversations by filters that an index of inbox_threads serves, in the order of the list. */
+/** Lists conversations if an index of inbox_threads can be used for the filters. */
 async function walkThreads(
   ctx: Ctx,
   page: PageRequest,
@@ -122,7 +124,7 @@ async function walkThreads(
   const select = (condition: string) =>
     `select t.thread_id, t.newest_id, t.newest_at from inbox_threads t ${among ? `join (${among}) a on a.thread_id = t.thread_id` : ''}
      where t.organization_id = :org and ${[condition, ...where].join(' and ')} order by t.newest_at desc, t.newest_id desc limit :limit`;
-  // Merges the newest of each mailbox: an index cannot give one order over several mailboxes.
+  // Merges the newest conversations of each mailbox, because an index is sorted only within one mailbox.
   const chosen = !mailboxes
     ? select('true')
     : `select t.* from unnest(cast(:mailboxes as uuid[])) box cross join lateral (${select('t.mailbox_id = box')}) t`;
@@ -175,7 +177,7 @@ type Narrow = (alias: string) => string;
 const ASKING = (alias: string): string =>
   `exists (select from opt_out_questions q where q.organization_id = :org and q.thread_id = ${alias}.thread_id)`;
 
-/** SQL: the categories of the conversation of `alias`, as a JSON list. */
+/** SQL expression for the categories of the conversation of `alias`, as a JSON list. */
 export const LABELS = (
   alias: string,
 ): string => `coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position)
@@ -191,7 +193,7 @@ const counts = (narrow: Narrow): string => `cross join lateral (
        from inbox_threads o where o.organization_id = :org and o.thread_id = m.thread_id ${narrow('o')}
      ) k`;
 
-/** Returns the conversations of a search, in its order, each represented by its newest message. */
+/** Returns the conversations that a search has found, in the same order. Each is represented by its newest message. */
 async function readThreads(
   ctx: Ctx,
   hits: readonly Hit[],
@@ -215,14 +217,17 @@ async function readThreads(
   );
 }
 
-/** SQL: the caller has snoozed the conversation of `alias`. */
+/** SQL condition: the caller has snoozed the conversation of `alias`. */
 export const SNOOZED = (alias: string): string =>
   `exists (select from thread_snoozes z where z.organization_id = :org and z.owner_id = :owner and z.thread_id = ${alias}.thread_id and z.snoozed_until > :now)`;
-/** SQL: the conversation of `alias` is in one of `:categories`. */
+/** SQL condition: the conversation of `alias` is in one of `:categories`. */
 export const LABELLED = (alias: string): string =>
   `exists (select from thread_labels k where k.organization_id = :org and k.thread_id = ${alias}.thread_id and k.label_id = any(cast(:categories as uuid[])))`;
 
-/** Returns SQL of the conversations to start from, if a filter leaves only a few. Undefined if there are many. */
+/**
+ * Returns SQL that selects the conversations to start from, if a filter matches only a few. Returns undefined if it
+ * matches many.
+ */
 export async function fewThreads(
   ctx: Ctx,
   { categoryIds, snoozed, asksToStop }: ThreadFilters,
@@ -255,7 +260,10 @@ function threadConditions(filters: ThreadFilters): string[] {
   ];
 }
 
-/** Returns the filter conditions on a message. Without words it must be the newest of its conversation. */
+/**
+ * Returns the filter conditions on a message. If no words are searched, the message must be the newest of its
+ * conversation.
+ */
 function messageConditions(alias: string, filters: ThreadFilters, mailboxes: readonly string[] | null): string[] {
   const ofThread = [
     ...(filters.q === undefined ? [`t.newest_id = ${alias}.id`] : []),
@@ -305,8 +313,8 @@ export function bindingsOf(ctx: Ctx, filters: ThreadFilters): Bindings {
 }
 
 /**
- * Returns the mailboxes to which a read is limited: the requested ones, or all of a restricted key. Null means every
- * mailbox.
+ * Returns the mailboxes to which a read is limited: the requested ones, or all mailboxes of a restricted key. Null
+ * allows every mailbox.
  * @throws AppError forbidden for a mailbox the key may not use
  */
 export function readableMailboxes(ctx: Ctx, asked: readonly string[] | undefined): readonly string[] | null {

@@ -33,14 +33,14 @@ type WrittenFilters = Pick<ThreadFilters, 'mailboxIds' | 'categoryIds' | 'snooze
 
 type Placed = ThreadRow & { at_text: string };
 
-/** SQL: time at which the email of `alias` was sent. */
+/** SQL expression for the time at which the email of `alias` was sent. */
 const LEFT_AT = (alias: string): string => `coalesce(${alias}.sent_at, ${alias}.claimed_at, ${alias}.slot_at)`;
-/** SQL: a timestamp as text with microseconds, for a cursor. */
+/** SQL expression for a timestamp as text with microseconds, as used in a cursor. */
 const TEXT = (at: string): string => `to_char(${at} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00'`;
 
 /**
- * Lists emails that were written in Heron, newest first. `sent`: one row per conversation, by its latest sent email of
- * a campaign, a person or an agent. `drafts`: one row per draft. Emails of a removed mailbox are omitted.
+ * Lists emails that were written in Heron, newest first. `sent`: one row per conversation with its latest sent email,
+ * by a campaign, a person or an agent. `drafts`: one row per draft. Emails of a removed mailbox are left out.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listWritten(ctx: Ctx, page: PageRequest, filters: WrittenFilters): Promise<Page<ThreadRow>> {
@@ -67,11 +67,11 @@ export async function listWritten(ctx: Ctx, page: PageRequest, filters: WrittenF
   return { ...found, rows: shown };
 }
 
-/** Columns that only received messages have, and the columns of the conversation. */
+/** SQL of columns that only received messages have, and of the conversation's columns. */
 const REST = `true as seen, null as kind, null as intent, null as answer, null as corrected_kind, false as asks_to_stop, ${LABELS('w')} as labels,
      coalesce(k.message_count, 0) as message_count, coalesce(k.has_unread, false) as has_unread`;
 
-/** SQL: number of received messages in the conversation of `w`. */
+/** SQL join that counts the received messages in the conversation of `w`. */
 const received = (mailboxes: readonly string[] | null): string => `left join lateral (
        select sum(o.message_count)::int as message_count, bool_or(o.unseen_count > 0 or not o.seen) as has_unread, bool_and(o.is_answered) as is_answered
        from inbox_threads o where o.organization_id = :org and o.thread_id = w.thread_id
@@ -164,7 +164,7 @@ function onConversation(alias: string, { categoryIds, snoozed }: WrittenFilters)
   return [...(categoryIds ? [LABELLED(alias)] : []), snoozed ? SNOOZED(alias) : `not ${SNOOZED(alias)}`];
 }
 
-/** Replaces recipients, subject and text of campaign emails by those that were sent, as far as they are stored. */
+/** Replaces recipients, subject and text of campaign emails with those that were sent, if they are stored. */
 async function showAsLeft(ctx: Ctx, rows: ThreadRow[]): Promise<void> {
   const contents = await readSentContents(
     reader(ctx),

@@ -71,9 +71,9 @@ const GONE = anyOf(
 /**
  * Detects mail sent by a machine: automatic replies (RFC 3834 and the headers used before it), away messages, notices
  * and read receipts. Returns null for mail written by a person. "I'm on vacation, ask Ann" typed by a person is a
- * reply. So words about absence, which the trained model recognizes, are considered only together with another sign of
- * a program. `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and lists add
- * them to people's mail. The workspace's out_of_office_keywords are not used here.
+ * reply. Therefore words about absence, which the trained model recognizes, are considered only together with another
+ * sign of a program. `Precedence` and `X-Auto-Response-Suppress` are not such signs, because help desks, gateways and
+ * lists add them to people's mail. The workspace's out_of_office_keywords are not used here.
  * @param subjects subjects that we sent; a reply repeats them, so their words are ignored
  */
 export function detectAutomatic(

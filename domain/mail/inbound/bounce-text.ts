@@ -130,8 +130,8 @@ function describe(address: string, all: readonly string[], words: string, delaye
 }
 
 /**
- * Returns the recipients named in the text: addresses at the start of a line, or else one elsewhere in the text.
- * Without any, returns the only recipient of the returned message.
+ * Returns the recipients named in the text: addresses at the start of a line. Without any, returns one elsewhere in the
+ * text. Otherwise returns the only recipient of the returned message.
  */
 function recipientsIn(words: string, message: InboundMessage): string[] {
   const own = new Set([...message.to, message.from ?? '']);

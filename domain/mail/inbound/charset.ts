@@ -242,7 +242,7 @@ function canonicalLabel(label: string | null | undefined): string | null {
     .trim()
     .toLowerCase()
     .replace(/^["']|["']$/g, '');
-  // An ASCII label says nothing about non-ASCII bytes, whose charset is then unknown.
+  // Ignores a label for ASCII if the text has other bytes, because their charset is then unknown.
   if (name === '' || /ascii|^ansi_x3|^(?:iso-?)?646/.test(name)) return null;
   if (/^(?:unicode-1-1-)?utf-?7$/.test(name)) return 'utf-7';
   if (/^(?:iso-2022-(?:kr|cn)|hz-gb-2312)/.test(name)) return name;

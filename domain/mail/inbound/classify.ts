@@ -107,7 +107,7 @@ export type InboundClassification =
  * @param settings the reply_intent block of the workspace or campaign
  * @param receivedAt time of arrival, UTC
  * @param timezone IANA time zone of the recipient, for return dates; defaults to UTC
- * @param sent emails sent to this person; text that repeats them does not count as the person's own
+ * @param sent emails sent to this person; text that repeats them is not treated as the person's own
  * @param bias shift of the model's result by the workspace's corrections
  */
 export function classifyInbound(

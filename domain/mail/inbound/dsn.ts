@@ -13,7 +13,7 @@ const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 
 
 /**
  * Parses the delivery report in a message: RFC 3464 first, then the known prose formats. Returns null if the message is
- * no report.
+ * not a report.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
   const report = readDsn(message);
@@ -42,8 +42,8 @@ function readDsn(message: InboundMessage): DeliveryReport | null {
 }
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
-  // A message that is no multipart/report, was not written by a mail system and announces no failure can only be a
-  // forwarded bounce.
+  // Ignores a message that is not a multipart/report, was not written by a mail system and announces no failure. If it
+  // contains a report, a person has forwarded a bounce.
   if (message.contentType !== 'multipart/report' && !fromMailSystem(message) && !announcesFailure(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
   const body = part?.body ?? inlineReport(message.text);

@@ -177,7 +177,7 @@ export function htmlToPlain(
 
 /**
  * Returns the role of an element in a quote: `element` is itself a quote, and after `from` all content is quoted. A
- * `blockquote` alone is no proof of a quote, because mail programs also use it for indentation.
+ * `blockquote` alone does not prove a quote, because mail programs also use it for indentation.
  */
 function quotingOf({ tagName, attrs }: Token.TagToken, isIntroduced: () => boolean): 'element' | 'from' | null {
   const isBlockQuote = tagName === 'blockquote';

@@ -8,14 +8,14 @@ import { stripQuoted } from './quotes.ts';
 import { returnDate } from '../reading/when.ts';
 
 /**
- * Texts written by people in each language. The away note names the third of December, or the second as an inclusive
- * end.
+ * Texts as people write them in one language. The away note names the third of December as the day of return, or the
+ * second as the last day of absence.
  */
 interface Language {
   yes: string;
   no: string;
   leave: string;
-  /** The line above a quote, and a header block as written by Outlook. */
+  /** The line that mail programs write above a quote, and a header block as written by Outlook. */
   wrote: string;
   block: string;
   footer: string;
@@ -288,7 +288,7 @@ for (const [name, words] of Object.entries(LANGUAGES)) {
   });
 }
 
-/** Returns an email of ours as quoted below a reply, in the forms of several mail programs. */
+/** Returns quotes of a sent email, as several mail programs write them below a reply. */
 function quotesOf({ wrote, block, footer }: Language): string[] {
   return [
     `${wrote}\n> Hello Bob\n> ${footer}`,

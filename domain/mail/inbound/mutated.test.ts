@@ -177,8 +177,8 @@ const SIZE = 64 * 1024;
 const MOST_GROWTH = 10;
 const FLOOR_MS = 10;
 /**
- * Minimum and maximum number of measurements of a message, of which the shortest counts. Other load and garbage
- * collection lengthen some measurements, quadratic work all of them.
+ * Minimum and maximum number of measurements of a message. Only the shortest one is used, because other load and
+ * garbage collection make some of them longer. Quadratic work makes all of them longer.
  */
 const ROUNDS = { least: 3, most: 25 };
 

@@ -4,7 +4,10 @@ import { failedFields, plain, standard } from './fixtures/report.ts';
 import { parseInbound } from './parse.ts';
 import { providerAnswer } from './provider-answers.ts';
 
-/** One example answer for each provider rule. The reason is null if the words are not clear without their server. */
+/**
+ * One example response for each provider rule. The reason is null if the words alone, without the name of the server,
+ * are not clear.
+ */
 const EXAMPLES: readonly (readonly [host: string, words: string, reason: string | null])[] = [
   ['ezweb.ne.jp', '550 : User unknown', 'unconfirmed'],
   ['au.com', '550 <ann@au.com>: User unknown', 'unknown_user'],

@@ -43,7 +43,7 @@ const MAX_SIGNATURE_LINES = 12;
 const OWN_HEADING = /^[^>＞\s]\S*\s(?:\S+\s)?(?:\p{Ll}|[\p{Lo}]{2})\S*[^\n]*[:：]$/u;
 /** Matches a comparison such as ">10 pallets" or ">= €5", but not the quoted line ">1. the first point". */
 const COMPARISON = /^\s*>=?[€$£]?\d(?!\d?[.)]\s)/;
-/** Matches a decorated line such as ">>> our site <<<", which is no quote. */
+/** Matches a decorated line such as ">>> our site <<<", which is not a quote. */
 const DECORATED = /^\s*>.{0,300}<\s*$/;
 /** Maximum number of lines in a list that a person marks with `>`. */
 const MAX_TYPED_LIST = 10;
@@ -120,7 +120,10 @@ function typedMarks(lines: readonly string[]): ReadonlySet<number> {
   return new Set(marked);
 }
 
-/** Returns true if a line is the rest of a quoted link. The line lost its `>` where a program broke the link. */
+/**
+ * Returns true if a line is the second part of a quoted link. It has no `>`, because a program broke the link into two
+ * lines.
+ */
 function isBrokenLink(lines: readonly string[], at: number): boolean {
   const [before = '', line = '', after = ''] = [lines[at - 1], lines[at], lines[at + 1]].map((each) => each?.trim());
   if (line === '' || !isQuoteLine(before) || !isQuoteLine(after)) return false;
@@ -160,7 +163,7 @@ function introductionAt(lines: readonly string[], at: number): Introduction | nu
     const ends = /[:：]$/.test(line)
       ? isIntroduction(joined)
       : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
-    // Several lines are no introduction if they contain a time but no date.
+    // Accepts several lines as an introduction only if they contain a date, a day with a time, or an address.
     if (ends && count > 1 && ![FULL_DATE, DAY_AND_TIME, ADDRESS].some((each) => each.test(joined))) return null;
     if (ends) return isPrecededByOwn(taken) ? null : { length: count, generated: isGenerated(joined) };
     // A line with another punctuation mark at its end was written by a person.

@@ -7,7 +7,7 @@ import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
 type Case = readonly [words: string, stage: Stage | null, reason: RefusalReason];
 
 const CASES: readonly Case[] = [
-  // The address does not exist: a status says so, or words in answer to RCPT.
+  // The address does not exist, according to a status code or to words in the response to RCPT.
   ['550 5.1.1 User unknown', null, 'unknown_user'],
   ['550 5.1.1 Mailbox does not exist', 'data', 'unknown_user'],
   ['550 No such user here', 'rcpt', 'unknown_user'],

@@ -77,7 +77,7 @@ const CLASS_OF: Readonly<Record<RefusalReason, RefusalClass>> = {
 };
 
 /**
- * Statuses that determine the cause whatever the text says, in class 4 and class 5. Sources are RFC 3463, the registry
+ * Statuses of class 4 and class 5 that determine the cause regardless of the text. Sources are RFC 3463, the registry
  * of RFC 5248, and the documentation of Microsoft and Google.
  */
 const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
@@ -131,10 +131,10 @@ const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
 ];
 
 /**
- * Determines the cause of a refusal. An address is classified as nonexistent only if the status says so, or the text of
- * an answer to RCPT. In addition, nothing may mention the sender, the content or a lack of space. "User unknown" in
- * answer to the message itself comes from filters, and a status of class 4 is not final, so the address is still used.
- * An answer without a known cause is treated as a mailbox that is temporarily unavailable.
+ * Determines the cause of a refusal. An address is classified as nonexistent only if the status or the text of a
+ * response to RCPT says so. In addition, nothing may mention the sender, the content or a lack of space. "User unknown"
+ * in answer to the message itself comes from filters, and a status of class 4 is not final, so the address is still
+ * used. An answer without a known cause is treated as a mailbox that is temporarily unavailable.
  */
 export function classifyRefusal(evidence: Evidence): Refusal {
   return refusalFor(reasonOf(evidence));

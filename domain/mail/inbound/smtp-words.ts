@@ -64,7 +64,7 @@ const CLIENT_COMMAND = /^[\s>*]{0,8}(?:>>>|-->|C:|Sent <<<)\s{0,3}(ehlo|helo|mai
 const ANSWERED = /^[\s>*]{0,8}(?:<<<|<--|S:|Received >>>)\s{0,3}[45]\d\d(?!\d)/i;
 
 /**
- * Returns the command before the first refusal in a transcript. Null if the words are no transcript of several
+ * Returns the command before the first refusal in a transcript. Null if the words are not a transcript of several
  * commands.
  */
 function stageInTranscript(text: string): Stage | null {

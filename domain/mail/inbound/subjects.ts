@@ -5,7 +5,7 @@ export const ANSWERS = /^(?:(?:re|aw|sv|vs|rv|ref|odp|antw|r|fwd?|wg|tr)\s?(?:\[
 
 /**
  * Removes our sent subjects from a reply's folded subject: `Automatic reply: Vacation homes` gives `Automatic reply:`,
- * and `Vacation homes` gives an empty text. Our own subject says nothing about the kind of reply.
+ * and `Vacation homes` gives an empty text. Our own subject must not influence the classification of the reply.
  */
 export function withoutOwnSubject(subject: string, sent: readonly string[]): string {
   const whole = fold(subject).trim();

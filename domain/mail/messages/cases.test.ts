@@ -62,7 +62,7 @@ async function composed({ options }: BuiltMessage): Promise<{ raw: Buffer; mail:
   return { raw, mail: await simpleParser(raw, { skipTextToHtml: true }) };
 }
 
-/** Returns the targets of the links of a text, with tickets resolved. */
+/** Returns the targets of a text's links. A tracked link is replaced by the URL to which it leads. */
 function targetsIn(urls: readonly string[], { links }: BuiltMessage): string[] {
   return urls.map((url) => links.find(({ ticketId }) => url === TICKET + ticketId)?.url ?? url);
 }

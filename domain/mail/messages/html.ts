@@ -94,8 +94,8 @@ export function replaceLinks(
 }
 
 /**
- * Inserts a fragment at the end of the body: before the last `</body>`, else before `</html>`, else at the end of the
- * text.
+ * Inserts a fragment at the end of the body, before the last `</body>`. Without it, inserts before `</html>`, or at the
+ * end of the text.
  */
 export function appendToBody(html: string, fragment: string): string {
   const position = lastIndexOfTag(html, /<\/body\s*>/gi) ?? lastIndexOfTag(html, /<\/html\s*>/gi) ?? html.length;

@@ -175,8 +175,8 @@ const OPAQUE_OPENING = /<(?:(style|script)\b|!--)/iy;
 const OPAQUE_CLOSING = { style: /<\/style/gi, script: /<\/script/gi, comment: /-->/g };
 
 /**
- * Returns, for a `<`, the index after the style or script element or comment that starts there, else the index after
- * the `<`.
+ * Returns, for a `<`, the index after the style or script element or comment that starts there. If none starts there,
+ * returns the index after the `<`.
  */
 export function skipOpaqueMarkup(source: string, index: number): number {
   OPAQUE_OPENING.lastIndex = index;

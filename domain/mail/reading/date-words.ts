@@ -143,7 +143,7 @@ function words(): { files: ReadonlyMap<string, DateFile>; root: Node } {
 function isAbbreviation(name: string, names: readonly string[]): boolean {
   if (NO_SPACES.test(name) || HANGUL.test(name)) return false;
   const plain = name.replace(/\.$/, '');
-  // The first name of each list is written in full, so a name of the same length or longer is no abbreviation.
+  // The first name of each list is written in full, so a name of the same length or longer is not an abbreviation.
   if (plain.length >= names[0]!.length) return false;
   return plain.length <= SHORT && names.some((other) => other.length > plain.length + 1 && other !== name);
 }

@@ -86,7 +86,7 @@ export function foldText(text: string): string {
     .replace(/[ـ\u200b-\u200f\u2060\ufeff\u00ad]/g, '');
 }
 
-/** Returns the words of a folded text in order. Question and exclamation marks count as words. */
+/** Returns the words of a folded text in order. Question and exclamation marks are returned as words. */
 export function tokensOf(folded: string): Token[] {
   return [...folded.matchAll(TOKEN)].map(({ 0: text, index }) => ({ text, start: index, end: index + text.length }));
 }

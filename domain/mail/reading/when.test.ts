@@ -187,7 +187,7 @@ const AWAY: Readonly<Record<string, readonly (readonly [string, string | null])[
   ],
 };
 
-/** Answers that mean "not now" and name a time. */
+/** Replies that mean "not now" and name a time. */
 const LATER: Readonly<Record<string, readonly (readonly [string, string | null])[]>> = {
   ar: [
     ['تواصلوا معنا بعد شهرين', '2027-01-20'],
@@ -360,7 +360,7 @@ for (const [language, answers] of Object.entries(LATER))
     for (const [text, expected] of answers) t.is(day(laterTime(text, RECEIVED)), expected, text);
   });
 
-/** Parts of a year, holidays and weeks, as answers of each language name them. */
+/** Parts of a year, holidays and weeks, as replies in each language name them. */
 const NAMED: readonly (readonly [string, string])[] = [
   ['Melden Sie sich im zweiten Quartal.', '2027-04-01'],
   ['Fragen Sie in einem halben Jahr wieder.', '2027-05-20'],

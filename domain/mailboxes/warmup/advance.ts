@@ -10,17 +10,17 @@ import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
 import { planDay } from './plan.ts';
 import { findStanding } from './standing.ts';
 
-/** Period (ms) after UTC midnight during which mailboxes start their day, each at its own time. */
+/** Period (ms) after midnight (UTC) within which the mailboxes begin their day, each at its own time. */
 const DAWN_MS = 20 * MINUTE_MS;
 /** Delay (ms) before a held mailbox is checked again if the end of the hold is unknown. */
 const HELD_MS = 6 * HOUR_MS;
 const SOON_MS = 1_000;
-/** Delay (ms) before planning a mailbox that another transaction has locked. */
+/** Delay (ms) before the plan of a mailbox is tried again if another transaction has locked the mailbox. */
 const LOCKED_MS = 5_000;
 
 /**
- * Runs one iteration of a mailbox's warmup: plans the day if needed, sends a due email, and returns the time of the
- * next email.
+ * Executes one step of a mailbox's warmup: plans the day if needed, sends a due email, and returns the time of the next
+ * step.
  */
 export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
   const org = reader(ctx);
@@ -97,10 +97,7 @@ function restOf(mailbox: MailboxRow, now: number): number | undefined {
   return ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
-/**
- * Returns the time (epoch ms) at which the mailbox starts its next UTC day. All calls on one day return the same
- * result.
- */
+/** Returns the time (epoch ms) at which the mailbox starts its next UTC day. The result is the same all day. */
 function startOfMailboxDay(mailboxId: string, now: number): number {
   const share = Number.parseInt(mailboxId.slice(-6), 16) / 0xff_ff_ff;
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS + Math.floor(share * DAWN_MS);

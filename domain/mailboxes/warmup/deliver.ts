@@ -24,8 +24,8 @@ import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
 export type MailRow = Row<'warmup_mails'>;
 
 /**
- * Share of the claim's duration (0 to 1) in which the email must be sent. Later another worker may consider the email
- * abandoned.
+ * Share (0 to 1) of the claim's duration within which the email must be sent. After the claim ends, another worker may
+ * treat the email as abandoned.
  */
 const SMTP_SHARE = 0.9;
 const MAX_ATTEMPTS = 3;
@@ -43,15 +43,15 @@ interface Claimed {
 }
 
 /**
- * `moved`: the slot was moved to the first time at which the mailbox keeps its gap and its daily cap. `gone`: no email
- * is due.
+ * `moved`: the email was moved to the first time that respects the mailbox's gap and daily cap. `gone`: no email is
+ * due.
  */
 type Claim = Claimed | { kind: 'moved' } | { kind: 'gone' };
 
 /**
- * Sends one due warmup email, or determines the result of an email left by a dead worker. As for campaign emails, the
- * claim is committed before the first byte is sent, and a mark is committed before the end of the message is sent. An
- * email is never resent if its end may have been sent.
+ * Sends one due warmup email, or determines the result of an email that a crashed worker was sending. As for campaign
+ * emails, the claim is committed before the first byte is sent, and a mark is committed before the end of the message
+ * is sent. An email is never resent if its end may have been sent.
  * @returns the delay (ms) until the next attempt if the mail host or the provider is busy
  */
 export async function deliverWarmup(
@@ -106,8 +106,8 @@ export function submitWarmup(
 }
 
 /**
- * Claims a due email for sending. Requires that both mailboxes are in the pool, no rule excludes the pair, and the
- * sender keeps its gap and its daily cap.
+ * Claims a due email for sending. Requires that both mailboxes are in the pool and that no rule excludes the pair. The
+ * time must also respect the sender's gap and daily cap.
  */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -116,7 +116,8 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       { id },
     );
     if (!found) return { kind: 'gone' };
-    // Takes the allocator's lock, so that no slot of the mailbox is reserved and no email is claimed in the meantime.
+    // Takes the lock that campaigns need to reserve slots of the mailbox. While it is held, no slot is reserved and no
+    // other email is claimed.
     const mailbox = await lockMailbox(tx, found.mailbox_id);
     const [mail] = await tx.org.sql<MailRow>(
       `select * from warmup_mails where organization_id = :org and id = :id and not ${DELETION_SCHEDULED} for update`,
@@ -216,7 +217,7 @@ async function lockMailbox(tx: Tx, id: string): Promise<MailboxRow | undefined> 
   return row;
 }
 
-/** Returns the first time (epoch ms) from now on at which the mailbox keeps its gap and its daily cap. */
+/** Returns the first time (epoch ms) from now on that respects the mailbox's gap and daily cap. */
 async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   const now = tx.now.getTime();
   const [seat] = await readSeats(tx.org, NO_CAMPAIGN, [mail.mailbox_id], { day: utcDay(now), from: now, until: now });
@@ -226,7 +227,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
   return freeFrom(seat!, now);
 }
 
-/** Fails an email before any attempt to send it. The email no longer counts toward the daily cap. */
+/** Marks an email as failed before any attempt to send it. It is no longer counted in the daily cap. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
   await resetFreeTime(tx, [mail.mailbox_id]);
@@ -283,8 +284,8 @@ async function settle(ctx: Ctx, mail: MailRow, claim: Claimed, outcome: SmtpOutc
 }
 
 /**
- * Recovers an email left by a dead worker. Returns the email to its slot if its end was not sent. Otherwise the email
- * is never resent.
+ * Handles an email that a crashed worker was sending. If the end of the message was not sent, the email keeps its slot
+ * and is sent again. Otherwise it is never resent.
  */
 async function recover(ctx: Ctx, mail: MailRow): Promise<{ retryInMs: number } | undefined> {
   const left = mail.claimed_at!.getTime() + ctx.config.SEND_CLAIM_MS - ctx.clock.now().getTime();

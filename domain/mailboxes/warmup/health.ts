@@ -8,12 +8,12 @@ import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
 /**
- * Period (ms) of the counted emails. `SAMPLES` limits their number; with fewer than `SAMPLES.least` emails the mailbox
- * counts as healthy.
+ * Period (ms) from which emails are counted. `SAMPLES` limits their number. With fewer than `SAMPLES.least` emails the
+ * mailbox is treated as healthy.
  */
 const HEALTH_WINDOW_MS = 7 * DAY_MS;
 const SAMPLES = { least: 8, most: 100 };
-/** Minimum share (percent) of emails in spam for each state, worst state first. */
+/** States and the share (percent) of emails in spam from which each applies, worst state first. */
 const BANDS: readonly [HealthState, number][] = [
   ['blocked', 70],
   ['quarantined', 50],
@@ -22,7 +22,7 @@ const BANDS: readonly [HealthState, number][] = [
 ];
 const OUT_MS: Partial<Record<HealthState, number>> = { quarantined: 3 * DAY_MS, blocked: 14 * DAY_MS };
 
-/** States in which a mailbox sends fewer warmup emails than its ramp allows. */
+/** States in which a mailbox sends fewer warmup emails than its ramp would allow. */
 const SMALLER = new Set<HealthState>(['throttled', 'quarantined', 'blocked']);
 
 interface Counted {
@@ -32,10 +32,7 @@ interface Counted {
   samples: number;
 }
 
-/**
- * Returns state and score of a mailbox from the number of emails (`missed` of `samples`) that landed in spam or
- * bounced.
- */
+/** Returns the state and score of a mailbox. `missed` of `samples` emails landed in spam or bounced. */
 export function healthOf(missed: number, samples: number): { state: HealthState; score: number } {
   if (samples < SAMPLES.least) return { state: 'healthy', score: 100 };
   const share = (100 * missed) / samples;
@@ -43,9 +40,9 @@ export function healthOf(missed: number, samples: number): { state: HealthState;
 }
 
 /**
- * Evaluates a mailbox's health from the placement of its recent warmup emails. A bounce counts like spam. A quarantined
- * or blocked mailbox leaves the pool for some time, after which its earlier placements no longer count. The mailbox
- * must be locked.
+ * Evaluates a mailbox's health from the placement of its recent warmup emails. A bounce is treated like spam. A
+ * quarantined or blocked mailbox leaves the pool for some time. When that time ends, its earlier emails are no longer
+ * considered. The mailbox must be locked.
  */
 export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   const [now] = await tx.org.sql<Counted>(
@@ -60,7 +57,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
      from standing s`,
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - HEALTH_WINDOW_MS), most: SAMPLES.most },
   );
-  // A quarantined or blocked mailbox keeps its state until the end of that time.
+  // Returns early for a quarantined or blocked mailbox, which keeps its state until the end of that time.
   if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam + now.bounced, now.samples);
   const counts = { spam: now.spam, count: now.samples };
@@ -82,7 +79,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
       ...(outMs ? { blocked_until: new Date(tx.now.getTime() + outMs) } : {}),
     });
   if (state === now.health_state) return;
-  // Plans the rest of the day again, with the reduced number of emails.
+  // Releases the planned emails, so that the rest of the day is planned again with fewer emails.
   if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
   else await resetFreeTime(tx, [mailboxId]);
   const data = {

@@ -12,11 +12,13 @@ import { targetWithin, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
 import { resetFreeTime } from './standing.ts';
 
-/** Number of mailboxes planned in one transaction. */
+/** Number of mailboxes that are planned in one transaction. */
 const CHUNK = 250;
-/** Number of parallel transactions: one computes the next chunk while the database stores the other. */
+/** Number of parallel transactions. While the database stores one chunk, the process computes the next. */
 const LANES = 2;
-/** Maximum random delay (ms) added to another slot, if the slot drawn first does not keep the mailbox's gap. */
+/**
+ * Maximum random delay (ms) added to the next free time, if the randomly drawn slot does not respect the mailbox's gap.
+ */
 const SPREAD_MS = 4 * MINUTE_MS;
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
 
@@ -32,9 +34,9 @@ interface PlanRow extends Ramp, Window {
 export type Window = Columns<'mailboxes', 'timezone' | 'warmup_days' | 'warmup_start_time' | 'warmup_end_time'>;
 
 /**
- * Plans the rest of the current UTC day for mailboxes of the workspace without a plan, in chunks, until the given one
- * has a plan. Several processes may plan concurrently. Each call skips mailboxes locked by other transactions, which
- * are planned later.
+ * Plans the rest of the current UTC day for mailboxes of the workspace that have no plan yet. Works in chunks until the
+ * given mailbox has a plan. Several processes may plan concurrently. Each call skips mailboxes that other transactions
+ * have locked; they are planned later.
  * @returns the number of planned mailboxes
  */
 export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
@@ -53,7 +55,7 @@ export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
   return planned;
 }
 
-/** Changes expired quarantines and blocks to throttled, so that the mailboxes rejoin the pool. */
+/** Sets mailboxes whose quarantine or block has expired to `throttled`, so that they rejoin the pool. */
 async function release(ctx: Ctx): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await tx.org.sql<Columns<'warmup_standings', 'mailbox_id'> & { was: HealthState }>(
@@ -79,7 +81,7 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
   const from = tx.now.getTime();
   const day = utcDay(from);
   const until = (Math.floor(from / DAY_MS) + 1) * DAY_MS;
-  // The campaign allocator takes the same row lock when it reserves slots.
+  // Takes the row lock that campaigns also take when they reserve slots.
   const rows = await tx.org.sql<PlanRow>(
     `select m.id, m.email, m.provider, m.smtp ->> 'host' as host, s.health_state, m.warmup, m.warmup_paused_at, m.warmup_base, m.warmup_max,
        m.warmup_increase, m.timezone, m.warmup_days, m.warmup_start_time, m.warmup_end_time
@@ -170,7 +172,7 @@ export function openingHours(row: Window): CompiledSchedule {
   });
 }
 
-/** Returns the time (epoch ms) that is `into` ms after the start, counting only the open time. */
+/** Returns the time (epoch ms) that lies `into` ms of open time after the start. */
 function momentIn(spans: readonly { from: number; to: number }[], into: number): number {
   let left = into;
   for (const { from, to } of spans) {
@@ -180,7 +182,7 @@ function momentIn(spans: readonly { from: number; to: number }[], into: number):
   return spans.at(-1)!.to - 1;
 }
 
-/** Stores emails with their slots. The caller updates the daily counts. */
+/** Stores emails with their slots. The caller must update the daily counts. */
 export async function insertMails(tx: Tx, mails: readonly PlannedMail[]): Promise<void> {
   if (mails.length === 0) return;
   await tx.org.sql(

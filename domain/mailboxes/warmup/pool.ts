@@ -2,18 +2,18 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import type { HealthState } from './ramp.ts';
 import { matchedOf, matchesSide, type Matched, type WarmupRule } from './routing.ts';
 
-/** A mailbox of the pool, with the fields that pairing and planning need. */
+/** A mailbox of the pool, with the fields that are needed to choose pairs and plan emails. */
 interface Member {
   id: string;
   matched: Matched;
   health: HealthState;
 }
 
-/** Mailboxes of a workspace that take part in warmup now, with the workspace's rules. */
+/** Mailboxes of a workspace that currently take part in warmup, with the workspace's rules. */
 export interface Pool {
   members: readonly Member[];
   rules: readonly WarmupRule[];
-  /** Cache of possible partners, by the rules that match the sender. */
+  /** Cache of possible partners. The key is the set of rules that match the sender. */
   partners: Map<string, Partners>;
 }
 
@@ -26,11 +26,13 @@ interface Partners {
 /** Maximum number of emails per day from one mailbox to another. */
 export const PER_PARTNER = 2;
 /**
- * Maximum number of partners for which the weights of all are computed for each sender. With more partners, some are
- * drawn at random.
+ * Maximum number of possible partners for which the weights of all are computed for each sender. If there are more,
+ * partners are drawn at random.
  */
 const SMALL = 60;
-/** Maximum number of draws per wanted partner before the weights of all partners are computed instead. */
+/**
+ * Maximum number of draws per wanted partner. If they do not suffice, the weights of all partners are computed instead.
+ */
 const DRAWS = 6;
 
 interface MemberRow {
@@ -41,7 +43,10 @@ interface MemberRow {
   health_state: HealthState;
 }
 
-/** Reads the pool of the workspace, without mailboxes that are paused, off, held, quarantined or blocked. */
+/**
+ * Reads the pool of the workspace. Leaves out mailboxes whose warmup is paused or off, and mailboxes that are held,
+ * quarantined or blocked.
+ */
 export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
   const rules = await org.sql<WarmupRule>(
     `select * from warmup_rules where organization_id = :org and enabled order by priority, id`,
@@ -63,8 +68,8 @@ export async function readPool(org: OrgScope, now: Date): Promise<Pool> {
 
 /**
  * Draws the partners of a mailbox for a day, at random by the weights of the rules. A partner is drawn at most twice,
- * and never with weight 0. Returns fewer than `count` if the pool is too small. The work does not depend on the size of
- * the pool.
+ * and never with weight 0. Returns fewer than `count` if the pool is too small. The duration does not depend on the
+ * size of the pool.
  */
 export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>, count: number): string[] {
   const partners = partnersOf(pool, sender.matched);
@@ -78,7 +83,7 @@ export function pickPartners(pool: Pool, sender: Pick<Member, 'id' | 'matched'>,
   return all;
 }
 
-/** Returns the possible partners of a sender. Senders matched by the same rules share them. */
+/** Returns the possible partners of a sender. The result is shared by all senders that match the same rules. */
 function partnersOf(pool: Pool, sender: Matched): Partners {
   const rules = pool.rules.filter((rule) => matchesSide(rule, 'sender', sender));
   const key = rules.map(({ id }) => id).join();
@@ -97,7 +102,7 @@ function partnersOf(pool: Pool, sender: Matched): Partners {
 }
 
 /**
- * Draws different partners by weight. May return fewer partners if some have so much weight that they are drawn
+ * Draws different partners by weight. May return fewer than `count`, because partners with a very high weight are drawn
  * repeatedly.
  */
 function pickSome({ members, upTo }: Partners, senderId: string, count: number): string[] {

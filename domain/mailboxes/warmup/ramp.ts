@@ -34,7 +34,7 @@ export function upcomingTargets(ramp: Ramp, health: HealthState, cap: number, fr
   const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));
   const last = targetOf(366);
   const targets: number[] = [];
-  // A ramp never falls, so the loop can stop at its final value.
+  // Stops at the final value, because a ramp never decreases.
   for (let day = 0; day < 366 && targets.at(-1) !== last; day += 1) targets.push(targetOf(day));
   return targets;
 }

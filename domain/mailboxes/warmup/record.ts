@@ -21,8 +21,8 @@ type Landed = Columns<'warmup_mails', 'id' | 'mailbox_id' | 'answers' | 'subject
 
 /**
  * Records the placement of a message if it is a warmup email. Evaluates its sender's health and may plan a reply. A
- * warmup email is not stored as an inbound message and has no effect on threads, replies or contacts. Runs in one
- * transaction that also advances the folder's position.
+ * warmup email is not stored as an inbound message and has no effect on threads, replies or contacts. The same
+ * transaction also stores the folder's reading progress.
  * @returns true if the message is a warmup email
  */
 export async function recordWarmup(
@@ -51,7 +51,8 @@ export async function recordWarmup(
       { ...bindings, where: isSpam ? 'spam' : 'inbox', now: tx.now },
     );
     await advanceFolder(tx, mailbox.id, location);
-    // The email was recorded before: it was moved from the spam folder, or read again under another UID.
+    // Returns early if the email was recorded before: it was moved from the spam folder, or read again under another
+    // UID.
     if (!mail || mail.landed) return;
     if (isSpam) tx.emit('warmup.placement_in_spam', { email_account_id: mail.mailbox_id, warmup_email_id: mail.id });
     if (mail.answers === null) await planReply(tx, mail, pair, mailbox.id);
@@ -65,7 +66,10 @@ type Replier = Window &
     host: string;
   };
 
-/** Locks both mailboxes in id order, before any of their other rows. Planning and sending use the same lock order. */
+/**
+ * Locks both mailboxes in the order of their ids, before any of their other rows. Planning and sending use the same
+ * order, so that transactions cannot deadlock.
+ */
 function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
   return tx.org.sql<Replier>(
     `select id, email, provider, smtp ->> 'host' as host, status, warmup, warmup_paused_at, warmup_reply_rate, timezone, warmup_days,
@@ -77,7 +81,7 @@ function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
 
 /**
  * Plans a reply, with the mailbox's reply rate as probability. Plans no reply if a rule excludes the pair in either
- * direction. Signals the mailbox's workflow if the reply is due before the workflow's next wake-up.
+ * direction. Signals the mailbox's workflow if the reply is due before the time for which the workflow waits.
  */
 async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailboxId: string): Promise<void> {
   const replier = rows.find(({ id }) => id === mailboxId);
@@ -104,7 +108,9 @@ async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailbox
   await signalIfEarlier(tx, mailboxId, at);
 }
 
-/** Signals the workflow of a mailbox if an email at `at` (epoch ms) is due before the workflow's next wake-up. */
+/**
+ * Signals the workflow of a mailbox if an email at `at` (epoch ms) is due before the time for which the workflow waits.
+ */
 export async function signalIfEarlier(tx: Tx, mailboxId: string, at: number): Promise<void> {
   const [earlier] = await tx.org.sql(
     `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,

@@ -6,7 +6,7 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader, transact } from '../../platform/kernel/transact.ts';
 import { evaluateHealth } from './health.ts';
 
-/** Number of bytes of a message in which its header is searched. */
+/** Number of bytes at the beginning of a message in which its header is searched. */
 const HEAD_BYTES = 65_536;
 /** Pattern for the headers of messages written by machines. Messages without such a header are not parsed. */
 const BY_MACHINE =
@@ -16,9 +16,8 @@ type Known = Columns<'warmup_mails', 'id' | 'mailbox_id'> & { partner: string | 
 
 /**
  * Records an automatic message about a warmup email: a bounce, a delay or an absence. The message is not stored as an
- * inbound message and has no effect on threads or campaigns. A bounce counts against the sender's health like placement
- * in spam, but only if the report names the email's recipient. Runs in one transaction that also advances the folder's
- * position.
+ * inbound message and has no effect on threads or campaigns. A bounce lowers the sender's health like an email in spam,
+ * but only if the report names the email's recipient. The same transaction also stores the folder's reading progress.
  * @returns true if the message is about a warmup email
  */
 export async function recordWarmupReport(

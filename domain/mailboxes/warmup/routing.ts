@@ -11,7 +11,7 @@ import { message } from '../../../messages/index.ts';
 export const MATCH_TYPES = ['any', 'domain', 'tld', 'provider'] as const;
 type MatchType = (typeof MATCH_TYPES)[number];
 
-/** Families of mail providers that a rule can name. */
+/** Groups of mail providers that a rule can name. */
 export const PROVIDER_BUCKETS = ['google', 'microsoft', 'yahoo', 'apple', 'proton', 'zoho', 'custom'] as const;
 type ProviderBucket = (typeof PROVIDER_BUCKETS)[number];
 
@@ -30,7 +30,7 @@ type WarmupRuleInput = Pick<
   | 'enabled'
 >;
 
-/** Maximum number of rules per workspace. Each warmup email is compared with all rules. */
+/** Maximum number of rules per workspace. It is limited because each warmup email is compared with all rules. */
 const MAX_RULES = 200;
 
 /** Returns the rules of the workspace in the order in which they apply. */
@@ -84,7 +84,7 @@ export async function removeRule(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Attributes of a mailbox that rules match. */
+/** Attributes of a mailbox with which rules are compared. */
 export interface Matched {
   domain: string;
   bucket: ProviderBucket;
@@ -100,8 +100,8 @@ const HOSTS: readonly [RegExp, ProviderBucket][] = [
 ];
 
 /**
- * Returns the attributes that rules match: a mailbox's domain, and its provider known from the connection, or else from
- * the mail server and the address.
+ * Returns the attributes with which rules are compared: the mailbox's domain and provider. For a mailbox without a
+ * known provider, it is derived from the mail server and the address.
  */
 export function matchedOf(mailbox: { email: string; provider: string; host: string }): Matched {
   const domain = mailbox.email.slice(mailbox.email.lastIndexOf('@') + 1);
@@ -111,8 +111,8 @@ export function matchedOf(mailbox: { email: string; provider: string; host: stri
 }
 
 /**
- * Returns the weight of a pair: the weight of the first enabled rule, by priority, of which both sides match, or 1 if
- * none matches. The weight 0 excludes the pair.
+ * Returns the weight of a pair. This is the weight of the first enabled rule, in order of priority, both sides of which
+ * match. Without such a rule it is 1. The weight 0 excludes the pair.
  */
 export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipient: Matched): number {
   const rule = rules.find(

@@ -48,7 +48,7 @@ export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding
 }
 
 /**
- * Starts the warmup of a mailbox; its ramp begins today. Resumes a paused warmup, and does not change a running one.
+ * Starts the warmup of a mailbox. Its ramp begins today. Resumes a paused warmup, and does not change an active one.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function startWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -77,7 +77,7 @@ export async function pauseWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
 }
 
 /**
- * Resumes a paused warmup. Moves the ramp's first day by the length of the pause.
+ * Resumes a paused warmup. Shifts the first day of the ramp by the length of the pause.
  * @throws AppError not_found, warmup_enable_failed
  */
 export async function resumeWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
@@ -96,7 +96,7 @@ export async function stopWarmup(ctx: Ctx, id: string): Promise<MailboxView> {
   return change(ctx, id, 'stop', async (_tx, { warmup }) => (warmup ? { warmup: null, warmup_paused_at: null } : {}));
 }
 
-/** Returns the stored warmup state of a mailbox, or undefined if it was never warmed. */
+/** Returns the stored warmup state of a mailbox, or undefined if its warmup was never started. */
 export async function findStanding(org: OrgScope, mailboxId: string): Promise<StandingRow | undefined> {
   const [row] = await org.sql<StandingRow>(
     `select * from warmup_standings where organization_id = :org and mailbox_id = :mailbox`,
@@ -142,7 +142,7 @@ export function signalWarmup(tx: Tx, mailboxId: string, cause: WarmupSignals['ch
 }
 
 /**
- * Deletes the planned emails of a locked mailbox and lowers the daily counts accordingly. The mailbox is planned again
+ * Deletes the planned emails of a locked mailbox and reduces the daily counts accordingly. The mailbox is planned again
  * when its warmup continues.
  */
 export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
@@ -162,8 +162,8 @@ export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
 }
 
 /**
- * Resets the stored free time of locked mailboxes that may have quota again, so that the campaign allocator checks
- * them.
+ * Resets the stored time of the next free slot for locked mailboxes that may have quota again. The planning of campaign
+ * emails then checks these mailboxes again.
  */
 export async function resetFreeTime(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

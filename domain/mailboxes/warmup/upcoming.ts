@@ -11,8 +11,8 @@ interface ComingWarmup {
 }
 
 /**
- * Returns the planned warmup emails of the coming days, assuming that ramps and health stay unchanged. Planned days are
- * excluded, because their emails already have slots and counts.
+ * Returns the expected warmup emails of the coming days, assuming that ramps and health stay unchanged. Leaves out days
+ * that are already planned, because their emails have slots and are counted there.
  * @param caps emails per UTC day, by mailbox
  */
 export async function upcomingWarmup(

@@ -13,7 +13,7 @@ import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../../platform/
 import { deadLetterKinds, retryTask } from '../system/blocked-runs.ts';
 import { message } from '../../../messages/index.ts';
 
-/** A dead letter in the form of API responses: a failed task, or one with an unknown result. */
+/** A dead letter in the form of API responses. It is about a task that has failed or has an unknown result. */
 export type DeadLetter = Columns<
   'dead_letters',
   | 'id'
@@ -60,11 +60,11 @@ export async function listDeadLetters(
 
 /**
  * Restarts the task of a dead letter once: the second of two concurrent calls gets a conflict and changes nothing. If
- * the task's workflow is deleted or has ended, only the dead letter is settled. A key or application needs the right to
- * use all mailboxes of the task. Its policy must allow restarting a completed campaign.
- * @param as `sent` settles an uncertain email as sent, because the caller knows that it was sent
+ * the task's workflow is deleted or has ended, the dead letter is only marked as replayed. A key or application needs
+ * the right to use all mailboxes of the task. Its policy must allow restarting a completed campaign.
+ * @param as `sent` marks an uncertain email as sent, because the caller knows that it was sent
  * @throws AppError not_found, forbidden, conflict when it was replayed before or the task cannot be repeated any more,
- * bad_request for `sent` if the task is no uncertain email
+ * bad_request for `sent` if the task is not an uncertain email
  */
 export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -77,8 +77,8 @@ export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'a
       throw badRequest(message('task.not_uncertain'), [
         { path: 'body.as', message: message('field.only_uncertain_email') },
       ]);
-    // Locks the rows of the task before the dead letter, in the lock order of every writer. The dead letter is checked
-    // again under the lock, so only the first of two replays takes effect.
+    // Locks the rows of the task before the dead letter, as every writer does. Then checks the dead letter again under
+    // its lock, so that only the first of two replays takes effect.
     const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
     if (!done)
       throw new AppError('conflict', message('task.replayed'), {
@@ -102,7 +102,7 @@ function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
 }
 
 /**
- * Refuses a key restricted to mailboxes if the task concerns other mailboxes or sends from them.
+ * Refuses a key that is restricted to mailboxes if the task concerns other mailboxes or sends from them.
  * @throws AppError forbidden
  */
 async function assertMayReplay(tx: Tx, { task_type: type, task_id: task }: Task): Promise<void> {
@@ -133,8 +133,7 @@ async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Prom
 }
 
 /**
- * Checks the right to restart a completed campaign. Retrying its email restarts it with the current steps, like adding
- * the lead.
+ * Checks the right to restart a completed campaign, because retrying one of its emails restarts it.
  * @throws AppError forbidden as {@link assertMayReopen}
  */
 async function assertMayTryAgain(tx: Tx, { task_type: type, task_id: sendId }: Task): Promise<void> {

@@ -19,7 +19,7 @@ interface UncertainEmail {
   mailbox_id: string | null;
   message_id: string | null;
   claimed_at: Date | null;
-  /** True when a person requested a resend and the email waits for a slot. */
+  /** True if a person has requested to send it again and it waits for a slot. */
   again: boolean;
   /** Reason why the result is unknown. */
   reason: Message | null;
@@ -37,7 +37,8 @@ export async function listUncertain(db: Db): Promise<UncertainEmail[]> {
 }
 
 /**
- * Settles an uncertain email by an operator's decision: as sent, or by resending it under the same Message-ID.
+ * Stores an operator's decision about an uncertain email: marks it as sent, or sends it again under the same
+ * Message-ID.
  * @throws AppError not_found; conflict when it is not uncertain or must not be resent
  */
 export async function settleUncertain(deps: Deps, id: string, as: 'sent' | 'again'): Promise<void> {

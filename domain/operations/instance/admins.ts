@@ -4,7 +4,10 @@ import { AppError } from '../../../lib/errors.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Key of the advisory lock that serializes changes of administrators, so that at least one remains. */
+/**
+ * Key of the advisory lock under which administrators are changed. Only one change runs at a time, so that at least one
+ * administrator remains.
+ */
 const ADMINS_LOCK = 7_201_948;
 
 /**

@@ -4,10 +4,10 @@ import { message, type Message } from '../../../messages/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import type { FoundMessages } from './findings.ts';
 
-/** Returns findings from the database: its schema, its administrators, and work that waits for people. */
+/** Returns findings about the database: its schema, its administrators, and work that waits for people. */
 export async function databaseFindings({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<FoundMessages> {
   const pending = await pendingMigrations(db);
-  // With pending migrations, the tables of the following queries may not exist yet.
+  // Runs no further queries while migrations are pending, because their tables may not exist yet.
   if (pending.length > 0)
     return {
       migrations_dirty: message('finding.migrations_dirty', { count: pending.length, first: pending[0]! }),

@@ -2,11 +2,11 @@ import { toFinding as foundAs, type Finding, type Severity } from '../../../lib/
 import type { Message } from '../../../messages/index.ts';
 
 /**
- * A finding about the installation. Its texts are the messages `finding.<code>`, with `.title` and `.fix`
- * (`messages/en/instance-findings.ts`).
+ * A finding about the installation. Its texts are the messages `finding.<code>`, `finding.<code>.title` and
+ * `finding.<code>.fix` (`messages/en/instance-findings.ts`).
  */
 export interface InstanceFinding extends Finding {
-  /** Path of its documentation in the sources. */
+  /** Path of its documentation in the repository. */
   docs: string;
 }
 
@@ -20,7 +20,7 @@ const START = 'docs/guides/production.md#first-start';
 const HEALTH = 'docs/guides/monitoring.md#health';
 const SECURITY = 'docs/explanation/security.md';
 
-/** All findings in list order. Codes are never renamed. */
+/** All findings, in the order of the list. Codes are never renamed. */
 export const FINDINGS = {
   secret_published_default: { severity: 'error', docs: SETTINGS },
   allow_insecure_defaults: { severity: 'warning', docs: SETTINGS },
@@ -70,10 +70,10 @@ export const FINDINGS = {
 
 export type FindingCode = keyof typeof FINDINGS;
 
-/** Messages of the findings, by code. Missing codes were not found. */
+/** Messages of the findings, by code. If a code is missing, the problem was not found. */
 export type FoundMessages = { [code in FindingCode]?: Message | undefined };
 
-/** Converts findings by code to the list for responses. */
+/** Converts findings by code to a list for responses. */
 export function toFindings(found: FoundMessages): InstanceFinding[] {
   return (Object.keys(FINDINGS) as FindingCode[]).flatMap((code) => {
     const { severity, docs } = FINDINGS[code];

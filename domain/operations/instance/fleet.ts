@@ -7,14 +7,14 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { joined, message, type Message } from '../../../messages/index.ts';
 import type { FoundMessages } from './findings.ts';
 
-/** Timeout (ms) for the file store. */
+/** Timeout (ms) for a response of the file store. */
 const PATIENCE_MS = 5_000;
-/** Time (ms) after its last write to its row within which a worker counts as alive. */
+/** A worker is treated as alive if it has written to its row within this time (ms). */
 export const ALIVE_MS = 8_000;
 
 /**
- * Checks if the live processes are compatible: they must access the same file store and be able to read each other's
- * data in Temporal. Requires the schema of this build.
+ * Checks whether the live processes are compatible: they must access the same file store and be able to read each
+ * other's data in Temporal. The database must have the schema of this build.
  */
 export async function fleetFindings({
   db,
@@ -62,7 +62,10 @@ function keyDifference(ours: readonly string[], theirs: readonly (readonly strin
   return other && message('finding.codec_registry', { ours: shown(ours), theirs: shown(other) });
 }
 
-/** Compares file stores. Null for a worker that keeps files in PostgreSQL, or has no store yet. */
+/**
+ * Returns a finding if the file stores of the processes differ. The value is null for a worker that keeps files in
+ * PostgreSQL, or has no store yet.
+ */
 function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);
   if (places.size < 2) return undefined;

@@ -6,8 +6,8 @@ import { settingFindings } from './settings.ts';
 import { databaseFindings } from './database.ts';
 
 /**
- * Returns all findings for the installation's operator, including the settings of this process. An empty list means no
- * findings. Takes up to ten seconds if parts of the installation do not respond.
+ * Returns all findings for the installation's operator, including those about the settings of this process. An empty
+ * list means that there are none. Takes up to ten seconds if parts of the installation do not respond.
  */
 export async function examineInstance(deps: Deps): Promise<InstanceFinding[]> {
   const [stored, parts] = await Promise.all([databaseFindings(deps), partFindings(deps)]);

@@ -3,12 +3,12 @@ import { DEFAULT_KEY_RATE } from '../../platform/key-limits.ts';
 import { SHARE_OF_CAP } from '../../mailboxes/warmup/ramp.ts';
 import { PER_PARTNER } from '../../mailboxes/warmup/pool.ts';
 
-/** Limits by name. Null means unlimited. */
+/** Limits by name. Null means that there is no limit. */
 type Limits = Record<string, number | null>;
 
 /**
- * Returns the effective limits of this build and these settings. Limits with names ending in `_ms` are in milliseconds,
- * and those ending in `_bytes` are in bytes.
+ * Returns the limits that apply with this build and its settings. Names of limits in milliseconds end in `_ms`, and
+ * those in bytes end in `_bytes`.
  */
 export function readLimits(config: Config): { sending: Limits; warmup: Limits; rates: Limits } {
   return {
@@ -41,5 +41,5 @@ export function readLimits(config: Config): { sending: Limits; warmup: Limits; r
   };
 }
 
-/** In these settings 0 disables the limit. */
+/** Returns null for 0, because 0 disables the limit in these settings. */
 const unlessZero = (limit: number): number | null => (limit === 0 ? null : limit);

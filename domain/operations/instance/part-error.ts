@@ -4,7 +4,7 @@ import type { Message } from '../../../messages/index.ts';
 import { render } from '../../../messages/render.ts';
 import { externalText } from '../../platform/external-text.ts';
 
-/** Thrown by the check of a part that does not work. The message describes the problem. */
+/** Thrown if a part of the installation does not work. The message describes the problem. */
 export class PartError extends Error {
   readonly said: Message;
 
@@ -14,7 +14,10 @@ export class PartError extends Error {
   }
 }
 
-/** Returns the error of a part as a message: the message of a PartError, or else the text of a server or driver. */
+/**
+ * Returns the error of a part as a message. For a PartError, this is its own message. Otherwise it is the text of a
+ * server or driver.
+ */
 export function partErrorMessage(error: unknown): Message {
   if (error instanceof PartError || error instanceof EgressError) return error.said;
   return externalText(errorSummary(error).replace(/\.$/, ''));

@@ -9,7 +9,7 @@ import type { FoundMessages } from './findings.ts';
 import { PartError, partErrorMessage } from './part-error.ts';
 import { readUpdate } from './update.ts';
 
-/** Timeout (ms) for the answer of each part. */
+/** Timeout (ms) for the response of each part. */
 const PATIENCE_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -58,7 +58,7 @@ async function update(deps: Deps): Promise<FoundMessages> {
   return { update_available: message('finding.update_available', versions) };
 }
 
-/** @throws Error when the process at the address does not report that it is healthy */
+/** @throws Error if the process at the address does not report that it is healthy */
 async function answersHealth(egress: Egress, address: string): Promise<void> {
   const { status } = await egress.request(get(`${address}/health`));
   if (status !== 200) throw new PartError(message('part.status', { url: `${address}/health`, status }));
@@ -86,7 +86,7 @@ async function isDiscovered(egress: Egress, address: string): Promise<void> {
 const get = (url: string) =>
   ({ method: 'GET', url, timeoutMs: PATIENCE_MS, maxResponseBytes: MAX_ANSWER_BYTES }) as const;
 
-/** Findings whose message is the error of a queried part. */
+/** Codes of findings whose message is the error of a queried part. */
 type Complaint =
   | 'tracking_domain_unreachable'
   | 'websocket_unreachable'
@@ -101,7 +101,7 @@ async function complaint(code: Complaint, ask: () => Promise<void>): Promise<Fou
   );
 }
 
-/** @throws Error when there is no answer within `timeoutMs` */
+/** @throws Error if there is no response within `timeoutMs` */
 async function answered<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
   return withTimeout(answer, timeoutMs, () => {
     throw new PartError(message('part.silent', { seconds: timeoutMs / 1000 }));

@@ -27,8 +27,8 @@ const codesOf = (env: Record<string, string | undefined>, node: Record<string, s
 };
 
 /**
- * For each finding, by code, a single change of these settings that causes it. `also` lists further findings of the
- * change.
+ * One change of these settings for each finding, which causes the finding. `also` lists further findings that the
+ * change causes.
  */
 const CHANGES: { [code in FindingCode]?: [env: Record<string, string | undefined>, also?: FindingCode[]] } = {
   secret_published_default: [{ AUTH_SECRET: undefined, ALLOW_INSECURE_DEFAULTS: 'true' }, ['allow_insecure_defaults']],

@@ -8,15 +8,15 @@ import type { FoundMessages } from './findings.ts';
 
 /**
  * Returns findings from the settings of a process, without querying other parts.
- * @param env environment variables, also of Node, such as the one that disables the check of certificates
+ * @param env environment variables, including those of Node, such as the one that disables the check of certificates
  */
 export function settingFindings(config: Config, env: Record<string, string | undefined> = process.env): FoundMessages {
   return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };
 }
 
 /**
- * Variables for features of similar programs that Heron does not have, by finding. An operator who reuses a settings
- * file may assume that they work, which is dangerous for a captcha.
+ * Patterns of environment variables that configure other programs but not Heron, by finding. An operator who reuses a
+ * settings file may assume that they work, which is dangerous for a captcha.
  */
 const NOT_READ = {
   captcha_misconfigured: /^(?:TURNSTILE|CAPTCHA|RECAPTCHA|HCAPTCHA)_(?!.*BYPASS)/,

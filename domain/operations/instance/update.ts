@@ -18,7 +18,7 @@ interface Update {
   state: 'off' | 'current' | 'available' | 'unreachable';
 }
 
-/** The newest release, in the format of the code hosts' APIs (`/releases/latest`). */
+/** Schema of the newest release, in the format of the APIs of code hosts (`/releases/latest`). */
 const feed = z.object({
   tag_name: z.string().max(100),
   html_url: z.url().max(2_000).nullish(),
@@ -27,7 +27,9 @@ const feed = z.object({
 
 const REQUEST_MS = 5_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Cache lifetimes (ms) of a result and of a failure, so that repeated page views do not query the feed each time. */
+/**
+ * Times (ms) for which a result and a failure are cached, so that repeated page views do not query the feed each time.
+ */
 const ANSWER_MS = 3_600_000;
 const FAILURE_MS = 60_000;
 

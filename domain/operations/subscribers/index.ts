@@ -10,7 +10,10 @@ import { stopCompany } from '../../sending/outcomes/stop-company.ts';
 import { runAutomations } from '../../connect/automations/run-automations.ts';
 import { taskForReply } from '../../crm/task-for-reply.ts';
 
-/** All subscribers of this build. Names are stored in every database, so a changed name is a new subscriber. */
+/**
+ * All subscribers of this build. Their names are stored in every database, so a subscriber with a changed name is
+ * treated as a new one.
+ */
 export const SUBSCRIBERS: readonly Subscriber[] = [
   pauseOnSpike,
   promoteWinner,

@@ -5,38 +5,38 @@ import { systemCtx, type Deps } from '../../platform/kernel/context.ts';
 import { transact } from '../../platform/kernel/transact.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Time (ms) by which clocks of the old installation's machines may have been ahead of the database's. */
+/** Maximum time (ms) by which clocks in the old installation may have been ahead of the database's clock. */
 const CLOCKS_MS = 10_000;
 
-/** Result of {@link holdRestored}, which prevents that emails are sent twice after a restore. */
+/** Result of {@link holdRestored}. */
 export interface RestoreHolds {
   /**
-   * Number of emails possibly sent after the backup. Such emails are searched in the Sent folder, and become uncertain
-   * without a match.
+   * Number of emails that may have been sent after the backup. They are searched for in the Sent folder, and become
+   * uncertain if they are not found.
    */
   emailsInDoubt: number;
-  /** Number of warmup emails possibly sent. Such emails are not resent. */
+  /** Number of warmup emails that may have been sent. They are not sent again. */
   warmupInDoubt: number;
   /**
-   * Number of paused campaigns that were active. Their emails sent after the backup are unknown, so a person must start
-   * them again.
+   * Number of active campaigns that were paused. Emails that they sent after the backup are unknown, so a person must
+   * start them again.
    */
   campaignsPaused: number;
 }
 
 /**
  * Prevents a restored installation from sending emails that the old one may have sent. Emails that were claimed, or due
- * before the old installation stopped, are treated as if their worker died after submitting the message. Each is
- * searched in the Sent folder by its Message-ID; without a match it becomes uncertain. Steps reached after the backup
- * left no rows, so active campaigns are paused. If no process ran after the backup, nothing changes.
- * @param times.stoppedAt when the last process of the old installation ended
+ * before the old installation stopped, are treated as if their worker had crashed after sending them. Each is searched
+ * for in the Sent folder by its Message-ID, and becomes uncertain if it is not found. Active campaigns are paused,
+ * because emails that were planned after the backup are unknown. Changes nothing if no process ran after the backup.
+ * @param times.stoppedAt time at which the last process of the old installation ended
  */
 export async function holdRestored(
   deps: Deps,
   { takenAt, stoppedAt }: { takenAt: Date; stoppedAt: Date },
 ): Promise<RestoreHolds> {
-  // No process ran after the backup, so no email can have been sent since. Claims of dead workers are recovered as
-  // after any crash.
+  // Returns early if no process ran after the backup, because then no email can have been sent since. Emails that were
+  // claimed are handled as after any crash.
   if (stoppedAt <= takenAt) return { emailsInDoubt: 0, warmupInDoubt: 0, campaignsPaused: 0 };
   const until = new Date(stoppedAt.getTime() + CLOCKS_MS);
   return {

@@ -27,7 +27,7 @@ interface DumpedBlob {
 
 const FOLDER = 'blobs';
 
-/** Returns the files outside PostgreSQL that the snapshot's rows name. */
+/** Returns the files outside PostgreSQL that are named by the rows of the snapshot. */
 export async function blobsOutside(look: SnapshotQuery): Promise<OutsideBlob[]> {
   return look<{ id: string; store: 'disk' | 's3'; store_key: string }>(
     `select id, store, store_key from blobs where store <> 'postgres' order by id`,
@@ -89,8 +89,8 @@ export async function loadBlobs(folder: string, files: readonly DumpedBlob[], wr
     );
     if (rows !== 1) throw new Error(`the backup has a file ${id}, and no row that says whose it is`);
   }
-  // Clears moves that were running at the time of the backup. They do not run here, and their copies belong to the old
-  // installation.
+  // Clears moves that were in progress at the time of the backup. They are not continued here, and their copies belong
+  // to the old installation.
   await write(
     'update blobs set moving_to = null, moving_key = null, moving_since = null where moving_to is not null',
     [],

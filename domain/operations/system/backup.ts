@@ -10,11 +10,11 @@ import { BackupError } from './backup-error.ts';
 import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
 import { SEALED_COLUMNS } from './rotate-keys.ts';
 
-/** File that describes a backup. The file is written last, so a folder without it is no backup. */
+/** File that describes a backup. It is written last, so a folder without it is not a complete backup. */
 const MANIFEST = 'manifest.json';
 /** Version of the file format. Unknown versions are refused. */
 const FORMAT = 1;
-/** Time (ms) after its last write to its row within which a worker counts as alive. */
+/** A worker is treated as alive if it has written to its row within this time (ms). */
 const ALIVE_MS = 8_000;
 
 const manifestSchema = z.object({
@@ -32,7 +32,7 @@ const manifestSchema = z.object({
     /** Ids of the keys with which stored values are sealed. */
     sealed: z.array(z.string()),
   }),
-  /** Number of live workers. Their later actions are not in the backup. */
+  /** Number of live workers at the time of the backup. What they did afterwards is not in the backup. */
   livingWorkers: z.number(),
   tables: z.array(
     z.object({
@@ -56,7 +56,7 @@ const manifestSchema = z.object({
           sha256: z.string(),
         }),
       ),
-      /** Ids of files missing in their store: deleted during the backup, or lost before. */
+      /** Ids of files that are missing in their store. They were deleted during the backup, or lost before. */
       missing: z.array(z.string()),
     })
     .default({ files: [], missing: [] }),
@@ -68,9 +68,10 @@ export type Manifest = z.output<typeof manifestSchema>;
 export { BackupError } from './backup-error.ts';
 
 /**
- * Writes all data of Heron into a folder: a consistent snapshot of PostgreSQL's rows, taken during operation, and their
- * files in other stores. Contains no keys, only their ids; store CREDENTIALS_ENCRYPTION_KEY elsewhere.
- * @param folder new, or empty
+ * Writes all data of Heron into a folder: a consistent snapshot of PostgreSQL's rows, and their files in other stores.
+ * The installation may run during the backup. A backup contains only the ids of keys, so CREDENTIALS_ENCRYPTION_KEY
+ * must be stored elsewhere.
+ * @param folder a new or empty folder
  * @throws BackupError when the folder is not empty, or a file store does not respond
  */
 export async function makeBackup(

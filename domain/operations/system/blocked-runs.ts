@@ -12,14 +12,15 @@ import { message, type Message } from '../../../messages/index.ts';
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
 /**
- * Maximum number of successive automatic retries, over about three days. After that only a person retries a workflow.
+ * Maximum number of successive automatic retries, which extend over about three days. After them, a workflow is retried
+ * only when a person requests it.
  */
 const MAX_RETRIES = 8;
 const PAGE = 500;
 
 /**
- * Returns true if a failure is not caused by the work itself, because PostgreSQL was unreachable. Such work continues
- * without being blocked.
+ * Returns true if a failure was caused by an unreachable PostgreSQL and not by the work itself. The workflow then tries
+ * again without being blocked.
  */
 export function isPassing(error: unknown): boolean {
   return isDatabaseUnavailable(error);
@@ -27,9 +28,9 @@ export function isPassing(error: unknown): boolean {
 
 /**
  * Marks a repeatedly failing workflow as blocked, with the reason, and records a dead letter. The sweep retries it
- * after 15 minutes, with a delay that doubles up to a day, until it was blocked eight times in a row. The reason
- * contains kinds of failures and no values.
- * @param reason reason for people; default: the kind of the error
+ * after 15 minutes. This delay doubles up to a day, until the workflow was blocked eight times in a row. The reason
+ * contains only kinds of errors and no data.
+ * @param reason reason that is shown to people. Default: the kind of the error
  * @returns the reason
  */
 export async function blockRun(
@@ -66,7 +67,7 @@ export async function blockRun(
 /**
  * Retries the blocked workflows that are due. A failure does not stop the other retries.
  * @returns the number of retried workflows
- * @throws AggregateError at the end if some could not be retried
+ * @throws AggregateError after all retries, if some workflows could not be retried
  */
 export async function retryDueRuns(deps: Deps): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<DueLetter>(
@@ -100,7 +101,9 @@ export function deadLetterKinds(families: readonly DurableFamily[]): readonly De
   return families.flatMap(({ blocked, deadLetters }) => [...(blocked ? [blocked] : []), ...deadLetters]);
 }
 
-/** Restarts the task of a dead letter within the caller's transaction. The caller settles the dead letter. */
+/**
+ * Restarts the task of a dead letter within the caller's transaction. The caller must mark the dead letter as replayed.
+ */
 export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<void> {
   await deadLetterKinds(tx.families)
     .find((kind) => kind.taskType === taskType)

@@ -103,7 +103,7 @@ for (const provider of ['disk', 's3'] as const)
     t.is((await db('blob_chunks')).length, 0);
     t.true((await download(tenant, first.messageId, first.fileId)).equals(BYTES));
 
-    // Files outside PostgreSQL are fetched before the rows of their email are locked.
+    // Files outside PostgreSQL are read before the rows of their email are locked.
     await db('sends').where({ id: composed.body.task_id }).update({ state: 'reserved', slot_at: clock.now() });
     await db('direct_sends').where({ id: composed.body.task_id }).update({ state: 'queued' });
     const claim = await claimSend(
@@ -223,7 +223,7 @@ test.serial(
     t.is((await inFolder()).length, 1);
     t.true((await download(tenant, messageId, fileId)).equals(BYTES));
 
-    // A reader that started in PostgreSQL continues in the new store.
+    // A read that began in PostgreSQL is continued in the new store.
     const org = new OrgScope(db, tenant.organizationId);
     await moveBlobs(worker('postgres'));
     const reading = readBlob(org, worker('disk').blobs, blobId);

@@ -9,33 +9,34 @@ import type { BlobStoreName } from '../../../lib/blobs/index.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 import { CHUNK_BYTES, readBlob } from '../../platform/blobs.ts';
 
-/*
- * New files are written to PostgreSQL, in the transaction of the row that they belong to. A worker then moves them to
- * the store of BLOB_PROVIDER. It copies the bytes under a new key; one transaction then records the new place and
- * deletes the old bytes. A crash in between leaves an unused copy, whose key is stored in the row. When the row is
- * deleted or moved again, the unused copy is deleted.
+/**
+ * New files are written to PostgreSQL, in the same transaction as the row to which they belong. A worker later moves
+ * them to the store of BLOB_PROVIDER. It first copies the bytes under a new key. After that, one transaction records
+ * the new place and deletes the old bytes. If the worker crashes between these steps, an unused copy remains. Its key
+ * is stored in the row, and it is deleted when the file is deleted or moved again.
  */
 
 /** Maximum number of files moved in one pass. Each file is held in memory while it is moved. */
 const PAGE = 20;
-/** Maximum size (bytes) of a file that leaves PostgreSQL. Only exports of large workspaces are larger. */
+/** Maximum size (bytes) of a file that is moved out of PostgreSQL. Only exports of large workspaces are larger. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const REMOVALS = 100;
 /**
- * Time (ms) after which a worker that has not finished moving a file is presumed dead, and another worker moves it.
+ * Time (ms) that a worker has for moving a file. After that it is assumed to have crashed, and another worker moves the
+ * file.
  */
 const LEASE_MS = 600_000;
-/** Delay (ms), multiplied by the number of attempts, before a failed deletion is retried. At most an hour. */
+/** Delay (ms) before a failed deletion is retried. It is multiplied by the number of attempts, up to an hour. */
 const RETRY_MS = 60_000;
 
 type Parts = Pick<Deps, 'db' | 'clock' | 'blobs' | 'log'>;
 type Claimed = Columns<'blobs', 'id' | 'organization_id' | 'store' | 'store_key' | 'size' | 'moving_key'>;
 
 /**
- * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. A file in PostgreSQL that
- * is too large for the memory of a worker stays there. Several processes may call it concurrently.
- * @param options.restMs minimum age (ms) of a moved file, because files of imports are mostly deleted sooner
- * @returns the number of moved files, which is lower than the number of due ones when a store does not respond
+ * Moves files to the store of BLOB_PROVIDER, including those stored before it was configured. Files that are too large
+ * for the memory of a worker stay in PostgreSQL. Several processes may call this function concurrently.
+ * @param options.restMs minimum age (ms) of a moved file. Most files of imports are deleted before that age
+ * @returns the number of moved files. It is lower than the number of due files if a store does not respond
  */
 export async function moveBlobs(deps: Parts, options: { restMs?: number } = {}): Promise<number> {
   let moved = 0;
@@ -71,8 +72,8 @@ async function claimBlobs({ db, clock, blobs: { provider } }: Parts, restMs: num
       now,
       rested: new Date(now.getTime() - restMs),
       lost: new Date(now.getTime() - LEASE_MS),
-      // Makes each key unique, so that a copy of the installation with the same store cannot delete the original's
-      // files.
+      // Makes each key unique. Otherwise a copy of the installation with the same store could delete files of the
+      // original.
       suffix: randomBytes(4).toString('hex'),
     },
   );
@@ -89,7 +90,7 @@ async function moveBlob({ db, blobs }: Parts, blob: Claimed): Promise<boolean> {
       { id: blob.id, store: blob.store, key: blob.moving_key, to: blobs.provider },
     );
     if (!mine) {
-      // The row was deleted, and its key removed, before the bytes were written. The bytes must be deleted now.
+      // Deletes the copied bytes, because the row was deleted while they were being written.
       if (blob.moving_key) await discard(trx, blobs.provider, blob.moving_key);
       return false;
     }
@@ -128,7 +129,7 @@ async function discard(trx: Trx, store: BlobStoreName, key: string): Promise<voi
 
 /**
  * Deletes bytes outside PostgreSQL whose file was deleted: at the end of its retention, or with its contact or
- * workspace. Retries a store that does not respond. Several processes may call it concurrently.
+ * workspace. Tries again later if a store does not respond. Several processes may call this function concurrently.
  * @returns the number of deleted files
  */
 export async function removeBlobs({ db, clock, blobs, log }: Parts): Promise<number> {

@@ -7,7 +7,9 @@ import { AppError } from '../../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../../temporal/dispatch.ts';
 import { message } from '../../../messages/index.ts';
 
-/** An intent that Temporal refused. The relay retries it at growing intervals. */
+/**
+ * A workflow start or signal in the outbox (an intent) that Temporal has refused. It is retried with increasing delays.
+ */
 export interface ParkedIntent {
   id: string;
   kind: 'start' | 'signal' | 'cancel';
@@ -17,11 +19,11 @@ export interface ParkedIntent {
   createdAt: Date;
   parkedAt: Date;
   nextAttemptAt: Date;
-  /** Number of later intents of the same workflow that wait for this one. */
+  /** Number of later intents for the same workflow that wait for this one. */
   behind: number;
 }
 
-/** Lists the parked intents, oldest first, at most `limit`. */
+/** Lists at most `limit` parked intents, oldest first. */
 export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]> {
   return across(db, 'operator').sql<ParkedIntent>(
     `select o.id::text, o.kind, o.workflow_id as "workflowId", o.attempts, o.last_error as reason,
@@ -33,11 +35,10 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Makes the relay retry parked intents immediately, with a new count of attempts, and then the intents that wait for
- * them.
+ * Makes parked intents due immediately and resets their number of attempts. The intents that wait for them follow.
  * @param ids intents to retry; all if absent
  * @returns the number of retried intents
- * @throws AppError not_found when a named intent is not parked; then none is retried
+ * @throws AppError not_found if one of the ids is not a parked intent; then none is retried
  */
 export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {
@@ -53,9 +54,9 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
 }
 
 /**
- * Deletes parked intents. Intents that wait for them are executed.
+ * Deletes parked intents. Intents that wait for them are then executed.
  * @returns the number of deleted intents
- * @throws AppError not_found when one is not parked; then none is discarded
+ * @throws AppError not_found if one of the ids is not a parked intent; then none is deleted
  */
 export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {

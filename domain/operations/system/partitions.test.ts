@@ -11,8 +11,8 @@ import { maintainPartitions } from './partitions.ts';
 
 const TABLES = ['domain_events', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts'] as const;
 /**
- * The current month by the machine's clock, in which the database was created. The partition `…_before` ends with this
- * month at first.
+ * The current month by the machine's clock. The database was created in it, so the partition `…_before` at first ends
+ * with this month.
  */
 const today = new Date();
 const month = (later: number, days = 0): Date =>

@@ -5,18 +5,18 @@ import { DAY_MS } from '../../../lib/clock.ts';
 import { firstIdAt } from '../../../lib/ids.ts';
 import type { Deps } from '../../platform/kernel/context.ts';
 
-/** Tables that are partitioned by the same months. The later tables refer to the first one. */
+/** Tables that are partitioned by the same months. All tables after the first one refer to it. */
 interface Division {
   tables: readonly [string, ...string[]];
-  /** Partition column. Ids begin with their time; `moment` is a timestamptz. */
+  /** Partition column: an id, which begins with its time, or a timestamp (`moment`). */
   by: 'id' | 'moment';
-  /** Setting with the number of days for which a month is kept after its end. 0 keeps all months. */
+  /** Setting with the number of days for which a month is kept after its end. If it is 0, all months are kept. */
   kept: 'EVENT_RETENTION_DAYS' | 'AUDIT_RETENTION_DAYS' | 'REPORT_HOUR_RETENTION_DAYS';
 }
 
 /**
  * Tables with monthly partitions. Each table also has the partitions `…_before` and `…_rest` for all earlier and later
- * rows, so that no row is rejected for its time. `docs/explanation/scale.md` names the unpartitioned tables and the
+ * rows, so that a row with any time can be stored. `docs/explanation/scale.md` names the unpartitioned tables and the
  * reasons.
  */
 const DIVIDED: readonly Division[] = [
@@ -28,33 +28,34 @@ const DIVIDED: readonly Division[] = [
   { tables: ['fact_mailbox_hours'], by: 'moment', kept: 'REPORT_HOUR_RETENTION_DAYS' },
 ];
 /**
- * Maximum lock wait (ms) while a month is created or dropped. A sweep that waits longer leaves the work to the next
- * one.
+ * Maximum time (ms) to wait for a lock when a month is created or dropped. If it is exceeded, the next sweep tries
+ * again.
  */
 const MAX_WAIT_MS = 2_000;
-/** Advisory lock with an arbitrary number, so that concurrent sweeps wait for each other. */
+/** Key of an advisory lock, so that concurrent sweeps wait for each other. The number is arbitrary. */
 const PARTITIONS_LOCK = 7_201_949;
 
 interface Partition {
   table: string;
-  /** Suffix of the partition's name, after the name of the table. */
+  /** Suffix that follows the table's name in the partition's name. */
   suffix: string;
-  /** Start of the partition's first month, UTC. Null for all earlier rows. */
+  /** Start of the partition's first month (UTC). Null if the partition contains all earlier rows. */
   from: Date | null;
-  /** End of the partition's last month, UTC. Null for all later rows. */
+  /** End of the partition's last month (UTC). Null if the partition contains all later rows. */
   to: Date | null;
 }
 
 /**
- * Creates the next month's partition in advance, and drops months that ended longer ago than their table's setting. So
- * rows are kept for this time and up to a month longer. A month with an unapplied or parked event is kept and logged.
+ * Creates the next month's partition in advance, and drops months that ended longer ago than the setting allows. Rows
+ * are therefore kept for the set time and up to a month longer. A month with an event that was not processed or is
+ * parked is kept, and a warning is logged.
  */
 export async function maintainPartitions(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): Promise<void> {
   for (const division of DIVIDED) {
     const { tables } = division;
     try {
       const changed = await inTransaction(deps.db, (trx) => maintainMonths(across(trx, 'maintenance'), division, deps));
-      // PostgreSQL updates the statistics of partitions automatically, but not those of the whole table.
+      // Updates the statistics of the whole table, because PostgreSQL does this automatically only for partitions.
       for (const table of changed ? tables : []) await across(deps.db, 'maintenance').sql(`analyze ${table}`);
     } catch (error) {
       if (!isOverTime(error)) throw error;
@@ -72,7 +73,7 @@ async function maintainMonths(
   division: Division,
   { clock, config, log }: Pick<Deps, 'clock' | 'config' | 'log'>,
 ): Promise<boolean> {
-  // The timezone is set because partition bounds are read as text in the session's time zone.
+  // Sets the time zone, because PostgreSQL writes partition bounds as text in the session's time zone.
   await scope.sql(
     `select pg_advisory_xact_lock(${PARTITIONS_LOCK}), set_config('lock_timeout', '${MAX_WAIT_MS}', true), set_config('timezone', 'UTC', true)`,
   );
@@ -87,7 +88,7 @@ async function maintainMonths(
     partitions.filter(({ to }) => to !== null && to <= past),
     log,
   );
-  // If only an empty `…_before` partition is left, there is nothing to drop.
+  // Drops nothing if only an empty `…_before` partition is left.
   const isOver = over.length > 1 || (over.length === 1 && (await hasRows(scope, over[0]!)));
   if (!isNextMissing && !isOver) return false;
   await scope.sql(`lock table ${tables.join(', ')} in access exclusive mode`);
@@ -100,7 +101,7 @@ async function maintainMonths(
   return true;
 }
 
-/** Returns the partitions before the first one that contains a needed event. `ended` is sorted, oldest first. */
+/** Returns the partitions that come before the first one with a needed event. `ended` must be sorted, oldest first. */
 async function unneeded(scope: AcrossScope, ended: readonly Partition[], log: Deps['log']): Promise<Partition[]> {
   const over: Partition[] = [];
   for (const partition of ended) {
@@ -138,8 +139,8 @@ async function hasRows(scope: AcrossScope, { table, suffix }: Partition): Promis
 }
 
 /**
- * Returns true if no event of a partition is needed. All events must have a position that every subscriber has passed
- * in every organization, and none may be parked.
+ * Returns true if no event of a partition is needed any more. All events must have a position, every subscriber must
+ * have processed them in every organization, and none may be parked.
  */
 async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Promise<boolean> {
   const partition = `${table}${suffix}`;
@@ -153,7 +154,7 @@ async function isApplied(scope: AcrossScope, { table, suffix }: Partition): Prom
   return found!.applied;
 }
 
-/** Drops the same month of all tables. Tables that refer to another one are dropped first. */
+/** Drops the partitions of one month of all tables. Begins with the tables that refer to another one. */
 async function dropPartition(scope: AcrossScope, tables: readonly string[], suffix: string): Promise<void> {
   for (const table of tables.toReversed()) {
     await scope.sql(`alter table ${table} detach partition ${table}${suffix}`);
@@ -162,8 +163,8 @@ async function dropPartition(scope: AcrossScope, tables: readonly string[], suff
 }
 
 /**
- * Moves the rows of a period from `…_rest` into a separate partition. The rest is empty unless this work was skipped
- * for months.
+ * Moves the rows of a period from the `…_rest` partition into a new partition. `…_rest` is empty unless this function
+ * was not called for months.
  */
 async function divideRest(scope: AcrossScope, division: Division, from: Date, to: Date): Promise<void> {
   const { tables } = division;
@@ -193,7 +194,7 @@ async function addPartition(
   }
 }
 
-/** Returns the storage parameters of a table's partitions as SQL. */
+/** Returns the storage parameters of a table's partitions, as SQL. */
 async function optionsOf(scope: AcrossScope, table: string): Promise<string> {
   const [partition] = await scope.sql<{ options: string | null }>(
     `select array_to_string(c.reloptions, ', ') as options

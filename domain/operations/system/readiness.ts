@@ -18,14 +18,14 @@ interface ReadinessCheck {
   latencyMs?: number;
 }
 
-/** Age (seconds) of an outbox row above which the relay counts as stopped. */
+/** Age (seconds) of an outbox row above which the relay is reported as stopped. */
 const STUCK_SECONDS = 30;
-/** Age (seconds) of unplaced or unapplied events above which their processing counts as stopped. */
+/** Age (seconds) of waiting events above which their processing is reported as stopped. */
 const LAG_SECONDS = 60;
 
 /**
  * Checks the parts of a running installation: database, Temporal, live workers and their clocks, outbox relay, missing
- * and failing workflows, event intake, fan-out and reactions. Never throws; an error becomes a failed check.
+ * and failing workflows, event intake, fan-out and subscribers. Never throws: an error is returned as a failed check.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed('database', () => databaseAnswers(ctx), message('ready.database.fix'));
@@ -44,7 +44,7 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-/** Thrown by a check whose part does not work. The message describes the problem. */
+/** Thrown by a check if the part does not work. The message describes the problem. */
 class NotReady extends Error {
   readonly said: Message;
 
@@ -62,7 +62,7 @@ async function databaseAnswers({ db }: Ctx): Promise<Message> {
   return message('ready.database');
 }
 
-/** Checks if Temporal responds, and which workers it reports. Without a response no worker is found. */
+/** Checks whether Temporal responds, and which workers it reports. If it does not respond, no worker is reported. */
 async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   let presence: Parameters<typeof workersCheck>[0] = { workers: 0, unserved: [] };
   const service = await timed(
@@ -77,8 +77,8 @@ async function workflowChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
 }
 
 /**
- * Checks if the clocks of the workers' machines agree with PostgreSQL's. A worker whose clock is wrong stops polling
- * for tasks.
+ * Checks whether the clocks of the workers' machines agree with PostgreSQL's clock. A worker whose clock is wrong stops
+ * polling for tasks.
  */
 async function clocksAgree({ db }: Ctx): Promise<Message> {
   const workers = await across(db, 'maintenance').sql<Columns<'workers', 'clock_ahead_ms'>>(
@@ -93,8 +93,8 @@ async function clocksAgree({ db }: Ctx): Promise<Message> {
 }
 
 /**
- * Checks the age of waiting intents. Ignores intents that wait for a parked intent of the same workflow, because they
- * do not wait for the relay.
+ * Checks the age of waiting intents in the outbox. Ignores intents that wait for a parked intent of the same workflow,
+ * because the relay is not the cause.
  */
 async function intentsInTime({ db }: Ctx): Promise<Message> {
   const [stuck] = await across(db, 'maintenance').sql<{ n: number }>(
@@ -128,7 +128,7 @@ async function eventsPlaced(ctx: Ctx): Promise<Message> {
   return message('ready.stream');
 }
 
-/** Checks for subscribers that are behind, and for parked events. Counts organizations whose next event fails. */
+/** Checks for subscribers with a delay, and for parked events. Also counts organizations whose next event fails. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];
@@ -178,7 +178,7 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
   };
 }
 
-/** Maximum age (ms) of a valid search for missing workflows. The sweep searches every quarter of an hour. */
+/** Maximum age (ms) of the last search for missing workflows. The sweep searches every 15 minutes. */
 const STALE_SEARCH_MS = 2 * 3_600_000;
 
 /** Checks the result of the last search for missing workflows. A new installation has no result yet. */

@@ -10,7 +10,7 @@ import type { Deps } from '../../platform/kernel/context.ts';
 import { forEachIsolated } from '../../platform/kernel/for-each-isolated.ts';
 import type { DurableFamily, ExpectedRun, ExpectedRuns } from '../../platform/kernel/tx.ts';
 
-/** Result of a search for missing workflows in one family. */
+/** Result of a search for missing workflows of one kind (family). */
 export interface FamilyReport {
   family: string;
   /** Number of workflows that must be open according to PostgreSQL. */
@@ -22,13 +22,13 @@ export interface FamilyReport {
 }
 
 interface ReconcileOptions {
-  /** True if the search only counts: it starts no workflow and records no result. */
+  /** True to only count missing workflows. No workflow is started and no result is recorded. */
   dryRun?: boolean;
-  /** True if an interrupted search is continued. Otherwise a new search starts. */
+  /** True to continue an interrupted search. Otherwise a new search starts. */
   resume?: boolean;
-  /** Stops the search between two pages. */
+  /** Signal that stops the search between two pages. */
   signal?: AbortSignal;
-  /** Maximum number of starts per second. */
+  /** Maximum number of workflow starts per second. */
   ratePerSecond?: number;
   /** Called after each page with the family and its number of workflows checked so far. */
   onPage?: (family: string, checked: number) => void;
@@ -38,7 +38,7 @@ interface ReconcileOptions {
 
 type Parts = Pick<Deps, 'db' | 'workflows' | 'families' | 'log'>;
 
-/** A family with workflows that must be open. */
+/** A family that defines which workflows must be open. */
 type Reconciled = DurableFamily & { mustBeOpen: ExpectedRuns };
 
 const PAGE = 1_000;
@@ -46,20 +46,22 @@ const DESCRIBE_AT_ONCE = 16;
 const RATE_PER_SECOND = 100;
 
 /**
- * Starts workflows that must be open according to PostgreSQL and are not open in Temporal. Workflows are lost when an
- * operator terminates them, or when Temporal's database is lost.
+ * Starts workflows that must be open according to PostgreSQL but are not open in Temporal. Workflows can be missing
+ * because an operator has terminated them, or because Temporal's database was lost.
  *
- * For each family, reads the rows in pages in the order of their workflow ids. Compares each page with the open
- * workflows in its range of ids, which Temporal's visibility store lists (one request per thousand). So a healthy
- * workflow costs no separate request, and an interrupted search continues with the next page. Visibility lags, so a
- * workflow absent from it is only suspected to be missing. The workflow counts as missing if the outbox has no waiting
- * intent for it, Temporal reports it as not open, and its row still requires it afterwards. Starts use the outbox;
- * starting an open workflow changes nothing. A parked intent of a missing workflow is retried at once instead.
+ * For each family, reads the rows that require a workflow, in pages in the order of the workflow ids. Compares each page
+ * with the open workflows in the same range of ids, which Temporal's visibility store lists (one request per thousand).
+ * A healthy workflow therefore needs no separate request, and an interrupted search can continue with the next page.
  *
- * A failing family does not stop the others. A search that may be interrupted begins with the family whose last search
- * is oldest, so that a slow family does not use the time of every search.
+ * The visibility store is updated with a delay, so a workflow that it does not list is only suspected to be missing. It
+ * is missing if the outbox has no waiting intent for it, Temporal reports it as not open, and its row still requires it
+ * afterwards. It is then started through the outbox. This changes nothing if the workflow is open after all. If a
+ * parked intent of the workflow exists, that intent is retried immediately instead.
+ *
+ * An error in one family does not stop the others. If the search may be interrupted, it begins with the family whose
+ * last search is the oldest. One slow family therefore does not use the time of every search.
  * @returns the families in the order of their search
- * @throws AggregateError at the end if some families failed, as all do while Temporal does not respond
+ * @throws AggregateError after all families, if some of them failed; while Temporal does not respond, all fail
  */
 export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
   const reports: FamilyReport[] = [];
@@ -72,7 +74,7 @@ export async function reconcile(parts: Parts, options: ReconcileOptions = {}): P
   return reports;
 }
 
-/** Returns the families with workflows that must be open. */
+/** Returns the families that define which workflows must be open. */
 export function reconciledFamilies({ families }: Pick<Deps, 'families'>): Reconciled[] {
   return families.filter((family): family is Reconciled => 'page' in family.mustBeOpen);
 }
@@ -135,16 +137,16 @@ async function notVisible(
 }
 
 /**
- * Returns the workflows that are not open in Temporal and that no waiting intent will start. A parked intent does not
- * count, and neither do intents that wait for it.
+ * Returns the workflows that are not open in Temporal and that no waiting intent will start. Parked intents, and
+ * intents that wait for them, are ignored.
  */
 async function notOpen(
   { db, workflows }: Pick<Parts, 'db' | 'workflows'>,
   suspected: readonly ExpectedRun[],
 ): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // The outbox is read before Temporal is queried, so that an intent that is no longer in the outbox has already
-  // reached Temporal.
+  // Reads the outbox before it queries Temporal. An intent that is no longer in the outbox has then already reached
+  // Temporal.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
@@ -164,8 +166,9 @@ async function notOpen(
 }
 
 /**
- * Starts the workflows whose rows still require them. The work of some rows may have ended in the meantime. A start
- * would wait for a parked intent of the same workflow, so the parked intent is retried at once instead.
+ * Starts the missing workflows whose rows still require them, because the work of some rows may have ended in the
+ * meantime. If a parked intent of the workflow exists, a start would have to wait for it. In this case the parked
+ * intent is retried immediately instead.
  */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
@@ -182,14 +185,15 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent).filter(({ workflowId }) => !parked.has(workflowId)),
-      // Spreads the starts over the time until the next page, so that new intents do not wait for all of them.
+      // Distributes the starts over the time until the next page, so that new intents do not have to wait for all of
+      // them.
       { withinMs: (still.length / ratePerSecond) * 1_000 },
     );
     return still.length;
   });
 }
 
-/** Makes the parked intents of the workflows due now. Returns their workflow ids. */
+/** Makes the parked intents of these workflows due immediately. Returns their workflow ids. */
 async function hurryParked(trx: Trx, runs: readonly ExpectedRun[]): Promise<string[]> {
   const rows = await across(trx, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
     `update outbox set available_at = now() where parked_at is not null and workflow_id = any(:ids::text[])
@@ -199,7 +203,7 @@ async function hurryParked(trx: Trx, runs: readonly ExpectedRun[]): Promise<stri
   return rows.map((row) => row.workflow_id);
 }
 
-/** Starts a family's search, or resumes an interrupted one. */
+/** Starts the search in a family, or continues an interrupted one. */
 async function beginSearch(
   { db }: Pick<Deps, 'db'>,
   family: string,
@@ -241,8 +245,8 @@ async function endSearch({ db }: Pick<Deps, 'db'>, { family, checked, missing }:
 }
 
 /**
- * Returns the result of the latest search in each family: that of the last completed search, or of the running search
- * if it has found more.
+ * Returns the result of the latest search in each family. This is the last completed search, or the current one if it
+ * has already found more.
  */
 export async function lastSearches(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');

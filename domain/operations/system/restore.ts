@@ -8,9 +8,9 @@ import { loadBlobs } from './backup-blobs.ts';
 import { BackupError, missingKeys, readManifest, type Manifest } from './backup.ts';
 
 /**
- * Writes a backup into the database of the settings, which must be empty, with the schema of the backup. Run `migrate`
- * afterwards to reach this build's schema. All checks run before the first write, and the rows are written in one
- * transaction.
+ * Writes a backup into the database of the settings, which must be empty. The database then has the schema of the
+ * backup. Run `migrate` afterwards to update it to this build's schema. All checks run before the first write, and the
+ * rows are written in one transaction.
  * @throws BackupError when the database is not empty, the backup is of a later release or damaged, or a key is missing
  */
 export async function restoreRows(

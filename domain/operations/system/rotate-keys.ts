@@ -70,13 +70,13 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
 ];
 
-/** Result for the values of one column that were not sealed with the current key. */
+/** Number of values in one column that were not encrypted with the current key, by result. */
 interface RotatedColumn {
   column: string;
   resealed: number;
   /**
-   * Number of values that cannot be decrypted, because their key is missing from CREDENTIALS_PREVIOUS_KEYS or they are
-   * damaged.
+   * Number of values that cannot be decrypted, because they are damaged or their key is missing from
+   * CREDENTIALS_PREVIOUS_KEYS.
    */
   unreadable: number;
 }

@@ -11,32 +11,36 @@ import { maintainPartitions } from './partitions.ts';
 
 const PAGE = 5_000;
 
-/** Tables whose rows expire: the column with the time, the retention (ms) after it, and a condition. */
+/**
+ * Tables with rows that expire: the column with the time, the time (ms) for which rows are kept after it, and a
+ * condition.
+ */
 const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
-  // Kept longer than the maximum range of analytics.
+  // Kept for longer than the longest period that analytics can show.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
   { table: 'workspace_exports', column: 'expires_at', keptMs: 0 },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
-  // Kept for the maximum lifetime of a code's tokens without a refresh, so that a second use of the code is detected.
+  // Kept for as long as tokens issued for a code can be valid without a refresh, so that a second use of the code is
+  // detected.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
-  // Clients that registered themselves and never got a grant.
+  // Deletes clients that registered themselves and never got a grant.
   {
     table: 'oauth_applications',
     column: 'created_at',
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
-  // Kept longer than an approval of the order can take. An ordered quote is kept with its order.
+  // Kept for longer than the approval of an order can take. If a quote was ordered, it is kept with its order.
   { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },
   { table: 'integration_oauth_states', column: 'expires_at', keptMs: DAY_MS },
   { table: 'integration_runs', column: 'started_at', keptMs: 30 * DAY_MS },
-  // Kept longer than providers repeat a webhook.
+  // Kept for longer than the time in which providers repeat a webhook.
   { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
   { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
   { table: 'bulk_edits', column: 'created_at', keptMs: UNDO_MS, only: 'completed_at is not null' },
@@ -44,8 +48,8 @@ const EXPIRING = [
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 
 /**
- * Rows created by product events, kept for ENGAGEMENT_RETENTION_DAYS. Conversions are kept longer than their events,
- * and so are the people of conversions.
+ * Tables with rows of product events, which are kept for ENGAGEMENT_RETENTION_DAYS. Conversions are kept longer,
+ * together with the people to whom they belong.
  */
 const ENGAGEMENT = [
   { table: 'product_events', column: 'id' },
@@ -57,11 +61,14 @@ const ENGAGEMENT = [
   },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
-/** SQL condition: a decided approval that is not needed for a later email. */
+/** SQL condition: an approval that was decided or has ended, and that no campaign and no unsent email needs. */
 const UNBOUND = `status <> 'pending' and not exists (select from campaigns c where c.approval_id = approvals.id)
   and not exists (select from direct_sends d where d.approval_id = approvals.id and d.state in ('awaiting_approval', 'queued'))`;
 
-/** Tables kept for APPROVAL_RETENTION_DAYS after the request. Rows that belong to an approval are deleted with it. */
+/**
+ * Tables with rows that are kept for APPROVAL_RETENTION_DAYS after the request. Rows that belong to an approval are
+ * deleted with it.
+ */
 const DECIDED = [{ table: 'approvals', column: 'id', only: UNBOUND }] as const satisfies readonly {
   table: string;
   column: string;
@@ -69,34 +76,34 @@ const DECIDED = [{ table: 'approvals', column: 'id', only: UNBOUND }] as const s
 }[];
 
 /**
- * Warmup emails, kept for WARMUP_RETENTION_DAYS. An email is kept until its reply is old too, and while the email or
- * its reply is unsent.
+ * Warmup emails, which are kept for WARMUP_RETENTION_DAYS. An email is kept longer while it or its reply has not been
+ * sent, and until its reply has expired too.
  */
 const WARMED = [
   {
     table: 'warmup_mails',
     column: 'id',
-    // Uses a subquery for each row, because a join would read all old replies for each page.
+    // Uses a subquery for each row. A join would read all old replies for each page.
     only: `state not in ('reserved', 'sending') and not coalesce(
       (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
 /**
- * Ended runs of automations, kept for AUTOMATION_RUN_RETENTION_DAYS. A run prevents its event from starting another
- * run, so it is kept as long as the event. A parked event is kept at any age.
+ * Runs of automations that have ended, which are kept for AUTOMATION_RUN_RETENTION_DAYS. A run is kept at least as long
+ * as its event, because it prevents the event from starting another run. Parked events are kept at any age.
  */
 const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    // Uses a subquery for each row, because a join would read all events for each page.
+    // Uses a subquery for each row. A join would read all events for each page.
     only: `status <> 'running' and coalesce(
       (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
-/** Rows of a table to delete: those up to `before`, which is a time, or the lowest id of that time. */
+/** Rows of a table to delete: those up to `before`. This is a time, or the lowest id with that time. */
 interface Expiry {
   table: string;
   column: string;
@@ -106,9 +113,9 @@ interface Expiry {
 
 /**
  * Drops expired monthly partitions, and deletes expired rows of the whole installation. Works in pages with a
- * transaction each, so that no lock is held for long. A failing table does not stop the others.
+ * transaction each, so that no lock is held for long. An error in one table does not stop the others.
  * @returns the number of deleted rows
- * @throws AggregateError at the end if some tables failed
+ * @throws AggregateError after all tables, if some of them failed
  */
 export async function sweepExpired(deps: Deps): Promise<number> {
   let removed = 0;
@@ -138,7 +145,7 @@ export async function sweepExpired(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** Returns the expired rows of each table by its retention. */
+/** Returns the expired rows to delete, for each table. */
 function expiriesAt({ clock, config }: Pick<Deps, 'clock' | 'config'>): Expiry[] {
   const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const days = (count: number): string => firstIdAt(ago(count * DAY_MS));

@@ -38,7 +38,7 @@ function isDay(text: string): boolean {
 /**
  * Returns a page of the audit trail, newest first (GET /audit-logs). The cursor is the id of the previous page's last
  * entry.
- * @throws AppError bad_request for a cursor that is no entry of the organization
+ * @throws AppError bad_request for a cursor that is not an entry of the organization
  */
 export async function listAuditLogs(
   ctx: Ctx,

@@ -13,8 +13,8 @@ const BATCH_SIZE = 500;
 /** Time (ms) after which a transaction stops applying events and commits, to release its locks. */
 const ENOUGH_MS = 500;
 /**
- * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding one of the two limits
- * counts as a failure.
+ * Timeout (ms) of a statement. APPLY_TIMEOUT_MS limits all work of a transaction. Exceeding one of the two limits is
+ * treated as a failure.
  */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const APPLY_TIMEOUT_MS = 30_000;

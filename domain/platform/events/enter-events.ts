@@ -93,8 +93,8 @@ function isWanted(subscribers: readonly Subscriber[]): string {
 }
 
 /**
- * Finds streams with events to apply, because a process died or a retry is due. Also returns the time (ms) until the
- * next retry of a failed stream, or null if no stream has failed.
+ * Finds streams with events that are not yet applied, because a process has crashed or a retry is due. Also returns the
+ * time (ms) until the next retry of a failed stream, or null if no stream has failed.
  */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

@@ -63,7 +63,7 @@ class Faults {
     this.#left.clear();
   }
 
-  /** Called after the effect and before the commit. */
+  /** Executes a planned fault. Called after the effect and before the commit. */
   async strike(tx: Tx, subscriber: string, events: readonly ReactionEvent[]): Promise<void> {
     for (const { id } of events) {
       const key = `${subscriber}/${id}`;
@@ -73,7 +73,7 @@ class Faults {
         this.#left.delete(key);
         await rawDb(tx.trx).raw('select pg_terminate_backend(pg_backend_pid())');
       }
-      // A failing batch is rolled back and split. Only an event applied without others counts as failed.
+      // A failing batch is rolled back and split. Only the failure of an event that is applied alone is counted.
       if (planned.kind === 'fails' && events.length === 1 && (planned.times -= 1) <= 0) this.#left.delete(key);
       throw new Error(`${planned.kind} on purpose`);
     }

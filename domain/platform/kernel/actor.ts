@@ -6,7 +6,7 @@ import { message } from '../../../messages/index.ts';
 export const MAX_USER_AGENT = 512;
 
 /**
- * The caller. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous`
+ * The caller. API keys and OAuth tokens have a permission mask; sessions have the permissions of a role. `anonymous`
  * has no permissions. `system` is the installation itself, never a request.
  */
 export interface Actor {
@@ -53,7 +53,7 @@ export function systemActor(organizationId: string): Actor {
   };
 }
 
-/** A caller without credentials. Each request sets its own IP address and user agent. */
+/** A caller without a session, key or token. Each request sets its own IP address and user agent. */
 export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
 
 /**

@@ -101,8 +101,8 @@ export interface ApprovalSubject<Subject = any> {
 }
 
 /**
- * Reason why an action that needed approval is not executed: it was denied, it expired without a decision, its content
- * changed, or its credential was revoked.
+ * Reason why an action that needed approval is not executed. It was denied, its approval expired without a decision,
+ * its content has changed, or the key or grant that requested it was revoked.
  */
 export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 

@@ -101,7 +101,9 @@ function splitByUtcDay({ from, to }: Span): Piece[] {
   return pieces;
 }
 
-/** Returns the maximum that a mailbox sends for the campaign on sending day `index`, ignoring its cap. */
+/**
+ * Returns the maximum number of emails that a mailbox sends for the campaign on sending day `index`, ignoring its cap.
+ */
 function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
   return ramp ? rampLevel({ enabled: true, ...ramp, level: null, perMailboxCap: dailyLimit }, index) : dailyLimit;
 }
@@ -134,7 +136,10 @@ function blockedBy(taken: readonly number[], gapMs: number): Span[] {
   return blocked;
 }
 
-/** Drops state that has no effect any more at the start of a sending day, so that mailboxes become equal again. */
+/**
+ * Removes state that has no effect any more at the start of a sending day, so that equal mailboxes can be grouped
+ * again.
+ */
 function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
   return merge(
     kinds.map((kind) => ({
@@ -171,8 +176,8 @@ function merge(kinds: readonly Kind[]): Kind[] {
 }
 
 /**
- * Returns the emails of a mailbox on a day up to and including a time, each as early as possible, and its state at that
- * time.
+ * Returns the number of emails that a mailbox sends on a day up to and including a time, each as early as possible.
+ * Also returns its state at that time.
  */
 function sendAlone(
   kind: Kind,
@@ -204,8 +209,8 @@ function sendAlone(
 }
 
 /**
- * Returns the emails on a UTC day that are not part of the projection: emails sent or reserved before, and later emails
- * of other senders.
+ * Returns the number of emails on a UTC day that are not part of the projection: emails sent or reserved before, and
+ * later emails of other senders.
  */
 function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
   const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
@@ -223,13 +228,15 @@ function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span>
   if (at < to) yield { from: at, to };
 }
 
-/** Returns the emails of all mailboxes up to and including a time of the day, ignoring the campaign's limit. */
+/**
+ * Returns the number of emails of all mailboxes up to and including a time of the day, ignoring the campaign's limit.
+ */
 function emailsUntil(kinds: readonly Kind[], pieces: readonly Piece[], level: number, until?: number): number {
   return kinds.reduce((sum, kind) => sum + kind.count * sendAlone(kind, pieces, level, until).emails, 0);
 }
 
 /**
- * Returns the emails of all mailboxes on the day, at most `most`. Stops reading mailboxes when that number is reached.
+ * Returns the number of emails of all mailboxes on the day, at most `most`. Stops as soon as that number is reached.
  */
 function emailsUpTo(most: number, kinds: readonly Kind[], pieces: readonly Piece[], level: number): number {
   let sum = 0;

@@ -50,7 +50,7 @@ const MAX_WINDOWS = 48;
 
 function windowProblems(windows: unknown): Problem[] {
   const root = 'schedule_windows';
-  // An empty list counts as not set, so that `days`, `start_time` and `end_time` apply.
+  // Treats an empty list as not set, so that `days`, `start_time` and `end_time` apply.
   if (Array.isArray(windows) && windows.length === 0) return [];
   if (!Array.isArray(windows) || windows.length !== 7) {
     return [{ path: root, message: message('field.windows_week') }];

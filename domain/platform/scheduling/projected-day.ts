@@ -247,7 +247,7 @@ export function afterDay(kinds: readonly Kind[], time: OpenTime, level: number, 
       return { ...kind, free, own };
     });
   const closes = pieces.at(-1)!.to;
-  // If all gaps and limits end before the next day, the mailboxes are unused again, however the emails were
+  // If all gaps and limits end before the next day, all mailboxes are then equal again, however the emails were
   // distributed.
   const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
   if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY)) return [...kinds];
@@ -274,7 +274,7 @@ interface Lot {
 
 /**
  * Distributes the last emails of a day, which are all due at the same time, among the mailboxes. Each email goes to the
- * mailbox with the fewest emails. Among equal mailboxes, it goes to the one whose last email is oldest.
+ * mailbox with the fewest emails. If several have equally few, it goes to the one whose last email is the oldest.
  */
 function distributeLast(lots: readonly Lot[], emails: number, at: number): Kind[] {
   const day = Math.floor(at / DAY);

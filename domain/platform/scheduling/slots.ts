@@ -11,7 +11,7 @@ interface SendTimePreference {
   readonly hours: readonly number[];
   /** The recipient's IANA zone. */
   readonly timezone: string;
-  /** Share (0 to 1) of emails that may be sent on the recipient's weekend. Values above 1 count as 1. */
+  /** Share (0 to 1) of emails that may be sent on the recipient's weekend. Values above 1 are treated as 1. */
   readonly weekendWeight: number;
 }
 

@@ -27,7 +27,7 @@ const iso = (date: Date | null): string | null => date?.toISOString().replace('.
 
 /**
  * Reference implementation of `Schedule`, minute by minute from luxon's calendar. Returns for each minute from `start`
- * on if it is open, ignoring the schedule's dates.
+ * on whether it is open, ignoring the schedule's dates.
  */
 function naiveMinutes(schedule: Schedule, start: number, minutes: number): boolean[] {
   const wanted = (wall: DateTime): boolean => {

@@ -75,8 +75,8 @@ export function isOpen(schedule: Schedule, at: Date): boolean {
 }
 
 /**
- * Returns `at` if the schedule is open then, else the start of the next window. Null after the end date or without
- * windows.
+ * Returns `at` if the schedule is open then, and otherwise the start of the next window. Null after the end date or
+ * without windows.
  */
 export function nextOpening(schedule: Schedule, at: Date): Date | null {
   const span = nextSpan(compileSchedule(schedule), at.getTime());

@@ -162,7 +162,7 @@ export class ZoneClock {
 /** Bounded cache, because names also come from contacts' fields, in any letter case. */
 const clocks = new LRUCache<string, ZoneClock>({ max: MAX_ZONES });
 
-/** Returns the shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */
+/** Returns the shared clock of a zone. Throws RangeError when `name` is not an IANA time zone. */
 export function zoneClock(name: string): ZoneClock {
   let clock = clocks.get(name);
   if (clock === undefined) {

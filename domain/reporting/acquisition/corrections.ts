@@ -19,8 +19,8 @@ interface Correction {
 /**
  * Replaces the automatic credit of a customer (PUT /acquisition/attributions/:personId/correction). Repeated calls
  * change nothing.
- * @throws AppError not_found for a person who is no customer; bad_request for a send that is not confirmed, not to the
- * customer's contact, or after the acquisition
+ * @throws AppError not_found for a person who is not a customer; bad_request for a send that is not confirmed, not to
+ * the customer's contact, or after the acquisition
  */
 export async function correctAttribution(ctx: Ctx, personId: string, correction: Correction): Promise<CorrectionRow> {
   return transact(ctx, async (tx) => {
@@ -44,7 +44,7 @@ export async function correctAttribution(ctx: Ctx, personId: string, correction:
 /**
  * Restores the automatic credit (DELETE /acquisition/attributions/:personId/correction). Changes nothing if there is no
  * correction.
- * @throws AppError not_found for a person who is no customer
+ * @throws AppError not_found for a person who is not a customer
  */
 export async function restoreAttribution(ctx: Ctx, personId: string, reason: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -64,7 +64,7 @@ export async function restoreAttribution(ctx: Ctx, personId: string, reason: str
 
 /**
  * Returns the reasons why a send cannot be credited with a customer, for a validation that reports all problems
- * together. Empty for a person who is no customer.
+ * together. Empty for a person who is not a customer.
  */
 export async function correctionProblems(
   ctx: Ctx,
@@ -84,7 +84,7 @@ interface Customer {
 }
 
 /**
- * Locks the person, so that corrections are serialized.
+ * Locks the person, so that corrections are made one after the other.
  * @throws AppError not_found
  */
 async function lockCustomer(tx: Tx, personId: string): Promise<Customer> {

@@ -109,7 +109,7 @@ async function openOffice() {
     mailboxes,
     emails: [] as Email[],
     forgotten: new Set<string>(),
-    /** Expected visitor of each email, set by the reaction that saw the first visit. */
+    /** Expected visitor of each email, as set when the first visit was processed. */
     visitors: new Map<string, string>(),
   };
 }
@@ -129,7 +129,7 @@ async function perform(office: Office, one: Act): Promise<void> {
   if (one.kind === 'deleteCampaign') {
     const campaign = campaigns[one.campaign]!;
     if (campaign.deleted) return;
-    // Announces pending clicks first. After the deletion their events would have no campaign.
+    // Publishes pending clicks first, because their events would have no campaign after the deletion.
     clock.advance(5_000);
     await announceClicks(deps, 'test');
     campaign.deleted = true;
@@ -248,8 +248,8 @@ function visitsOf(
 }
 
 /**
- * Sets the expected visitors. The first visit by a contact names the contact in the campaign permanently. A deleted
- * contact's email counts as an unknown visitor.
+ * Sets the expected visitors. The first visit by a contact names the contact in the campaign permanently. A visit from
+ * a deleted contact's email is counted as one of an unknown visitor.
  */
 async function nameVisitors({ org, emails, visitors, forgotten }: Office): Promise<void> {
   const visited = new Set((await visitsOf(org)).map((row) => row.send_id));

@@ -23,7 +23,7 @@ interface ChangedFacts {
 
 /**
  * Updates the facts of emails and adds the differences to the counts. Emails without campaign and unsent emails have no
- * facts. Repeated calls change nothing. Calls are serialized per organization by a lock.
+ * facts. Repeated calls change nothing. A lock allows only one call per organization at a time.
  */
 export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promise<ChangedFacts> {
   const named = [...new Map(emails.map((email) => [email.sendId, email])).values()];

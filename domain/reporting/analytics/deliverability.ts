@@ -134,7 +134,8 @@ function scoreOf(rates: { bounceRate: number; complaintRate: number; spamRate: n
 }
 
 /**
- * Returns the band of a score: healthy from 80, watch from 60, throttled from 40, quarantined from 20, else blocked.
+ * Returns the band of a score: healthy from 80, watch from 60, throttled from 40, quarantined from 20, and blocked
+ * below.
  */
 function bandOf(score: number): Band {
   return BANDS.find((band) => score >= BAND_FROM[band])!;

@@ -178,8 +178,9 @@ export function goalsOf(tx: Tx): string {
 }
 
 /**
- * Serializes changes of the workspace's goals. So if two goals become primary concurrently, the second one replaces the
- * first. Locks goals in id order, as the matching of events does, so that the two cannot deadlock.
+ * Allows only one change of the workspace's goals at a time. If two goals become primary concurrently, the second one
+ * therefore replaces the first. Locks goals in id order, as the matching of events does, so that the two cannot
+ * deadlock.
  * @returns the time from which a new definition is valid. It is read after the locks are taken, so it is later than
  * every event matched by the previous definition
  */

@@ -41,7 +41,7 @@ interface Meaning {
 }
 
 const PLAIN = { value_path: null, value_unit: 'minor', currency_path: null, default_currency: null } as const;
-/** Definitions, each with a handwritten implementation. */
+/** Definitions of goals, each with a handwritten implementation. */
 const MEANINGS: Meaning[] = [
   { definition: { event_name: 'a', predicates: [], ...PLAIN }, counts: (name) => name === 'a', value: () => null },
   { definition: { event_name: 'b', predicates: [], ...PLAIN }, counts: (name) => name === 'b', value: () => null },

@@ -17,7 +17,8 @@ export interface WeeklyFigures {
   /** Number of replies received in connected mailboxes, by intent. */
   intents: { intent: Intent; count: number }[];
   /**
-   * The campaign with the most positive replies; on a tie, the one with the most replies. Null if there are no replies.
+   * The campaign with the most positive replies. If several have equally many, the one with the most replies. Null if
+   * there are no replies.
    */
   best: { name: string; sent: number; replies: number; positive: number; reply_rate: number } | null;
   /** Mailboxes that have problems at the time of the report. */

@@ -30,8 +30,8 @@ const LATEST_DAYS = 6;
 
 /**
  * Mails a report to every member who may see analytics and has not opted out. Nobody is mailed twice about one week. A
- * mail with an unknown result (lost answer or dead worker) is not sent again. A mail that is permanently refused is not
- * retried and does not affect the others.
+ * mail with an unknown result (lost response or crashed worker) is not sent again. A mail that is permanently refused
+ * is not retried and does not affect the others.
  * @returns the result of the workflow; `why` contains the number of mails sent now
  * @throws MailFailure when the mail server temporarily refused a mail, which is sent at the next attempt
  */
@@ -88,8 +88,8 @@ function figuresOf(ctx: Ctx, { from_at: from, to_at: to, timezone }: Report): Pr
 }
 
 /**
- * Claims, sends and settles one mail. Returns the error of a temporary failure, after which the mail can be claimed
- * again.
+ * Claims and sends one email, and stores its result. Returns the error of a temporary failure, after which the email
+ * can be claimed again.
  */
 async function sendTo(ctx: Ctx, report: Report, figures: WeeklyFigures, member: Member): Promise<unknown> {
   const id = newId();

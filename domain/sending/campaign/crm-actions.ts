@@ -104,7 +104,7 @@ export interface DealInput {
 }
 
 /**
- * Returns problems of deals that could never be created: the stage belongs to another pipeline, or the value is no
+ * Returns problems of deals that could never be created: the stage belongs to another pipeline, or the value is not a
  * whole number of the currency's minor units. Unknown ids are not reported here.
  */
 export async function dealProblems(org: OrgScope, deals: readonly DealInput[]): Promise<Problem[]> {

@@ -149,7 +149,7 @@ export function defaultConditions(action: StepAction | null, to: string | null):
   return { branches: [{ to }] };
 }
 
-/** Returns the step a contact normally goes to next. If `step` is deleted, links to it are redirected there. */
+/** Returns the step that normally follows. If `step` is deleted, links to it are redirected there. */
 export function normalSuccessor(step: GraphStep): string | null {
   return normalBranch(step)?.to ?? null;
 }

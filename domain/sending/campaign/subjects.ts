@@ -10,7 +10,7 @@ export function stepsWithoutText({ steps }: Written): string[] {
 
 /**
  * Returns the ids of email steps that would be sent without a subject. Such a step may begin a conversation, because no
- * email precedes it or because it is no reply. A reply gets the subject of its conversation.
+ * email precedes it or because it is not a reply. A reply gets the subject of its conversation.
  */
 export function stepsWithoutSubject({ steps, variants }: Written): string[] {
   const opening = new Set(openingEmails(steps.map(toGraphStep)).map(({ id }) => id));

@@ -31,7 +31,7 @@ interface Address {
   address: string;
 }
 
-/** Window size (bytes) of deflate, beyond which deflate finds no repetitions. */
+/** Window size (bytes) of deflate. It does not find repetitions at a greater distance. */
 const WINDOW = 32 * 1024;
 /** Maximum size (bytes) of an email's content. */
 const MAX_CONTENT = 4 * 1024 * 1024;

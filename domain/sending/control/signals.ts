@@ -20,7 +20,7 @@ export interface EnrollmentRun {
  * whenever a fact changes that a workflow waits for.
  */
 
-/** Signals that a product event settled a wait of the contact. */
+/** Signals that a product event has ended a wait of the contact. */
 export function signalEvent(tx: Tx, run: EnrollmentRun, eventId: string): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'event', { eventId }));
 }

@@ -31,7 +31,7 @@ export function isPaused({ status }: Pick<CampaignRow, 'status'>): boolean {
 }
 
 /**
- * Loads the campaign with a row lock, so that concurrent status changes and additions of leads are serialized.
+ * Loads the campaign and locks its row, so that concurrent status changes and additions of leads wait for each other.
  * @throws AppError not_found
  */
 export async function lockCampaign(tx: Tx, campaignId: string): Promise<CampaignRow> {

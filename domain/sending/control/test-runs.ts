@@ -50,8 +50,8 @@ export async function lockTestRunOf(tx: Tx, stepId: string): Promise<TestRunRow 
 }
 
 /**
- * Stores the result of an open step. The caller has locked the run.
- * @returns false when the step was settled before
+ * Stores the result of an open step. The caller must have locked the run.
+ * @returns false when the step already had a result
  */
 export async function settleTestStep(tx: Tx, stepId: string, result: TestStepResult): Promise<boolean> {
   const { state, outcome, detail = null, error, output, attempts } = result;

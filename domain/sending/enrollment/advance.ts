@@ -30,15 +30,19 @@ import { render } from '../../../messages/render.ts';
  * Maximum number of steps in one decision. A longer path means a cycle, which the API refuses when a campaign is saved.
  */
 const MAX_HOPS = 100;
-/** Interval (ms) at which a contact who may have asked to stop is checked again, in case the signal of the decision was lost. */
+/**
+ * Interval (ms) at which a contact who may have asked to stop the emails is checked again, because the signal about the
+ * decision may be lost.
+ */
 const LOOK_AGAIN_MS = DAY_MS;
 /** Maximum duration (ms) of an app call, retries included. Longer calls are reported as stuck. */
 const CALL_MS = 15 * 60_000;
 
 /**
- * Advances a contact as far as possible now and returns the next action of its workflow. Locks the enrollment, so that
- * replies, events, pauses and this decision are serialized. An email claimed by a worker is settled first, even if the
- * contact is held or has left the campaign: the worker may be dead.
+/**
+ * Takes all steps of a contact that are possible now and returns the next action of its workflow. Locks the enrollment,
+ * so that replies, events and pauses wait for this decision. An email claimed by a worker is settled first, even if the
+ * contact is held or has left the campaign, because the worker may have crashed.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
   return transact(ctx, async (tx) => {

@@ -19,8 +19,8 @@ export async function deliverToLead(
 }
 
 /**
- * Decides the next step of a lead whose email is settled. Returns undefined on an error, because the email's result is
- * already stored. The workflow then requests the decision itself, with retries that a person can see.
+ * Decides the next step of a lead after the result of its email is stored. Returns undefined on an error, because the
+ * email's result is already stored. The workflow then requests the decision itself, with retries that a person can see.
  */
 async function decideNext(ctx: Ctx, lead: EnrollmentKey): Promise<Decision | undefined> {
   try {

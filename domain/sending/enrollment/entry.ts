@@ -59,8 +59,8 @@ function daysToEmail(graph: Pick<Graph, 'steps'>, from: EngineStep): number {
 }
 
 /**
- * Returns the time from which a lead counts as at its first step. A wait step begins at the lead's start, because the
- * lead spends the wait in the launcher's queue.
+ * Returns the time from which a lead is shown as being at its first step. A wait step begins at the lead's start,
+ * because the lead spends the wait in the launcher's queue.
  */
 export function firstStepStart(
   campaign: Pick<CampaignView, 'created_at' | 'started_at' | 'entry_delay_minutes'>,

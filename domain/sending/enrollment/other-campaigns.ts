@@ -19,7 +19,8 @@ export async function holdWhereElsewhere<L extends { id: string; contact_id: str
   leads: readonly L[],
 ): Promise<readonly L[]> {
   if (overlap.mode !== 'hold' || leads.length === 0) return leads;
-  // Serializes the launchers of a workspace, so that the second of two launches of one contact sees the first.
+  // Allows only one launcher of a workspace at a time, so that the second of two launches of one contact sees the
+  // first.
   await tx.org.lock(`campaign-overlap/${tx.org.organizationId}`);
   const held = await tx.org.sql<{ id: string }>(
     `with elsewhere as (

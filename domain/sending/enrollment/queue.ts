@@ -64,11 +64,11 @@ export async function queuedRetryTime(
   let opening = from;
   for (let days = Math.floor(ahead / perDay) - 1; days > 0; days -= 1) {
     const next = nextOpening(schedule, startOfNextDay(campaign.timezone, opening));
-    // The campaign ends before that day. The workflow finds this out when it asks next.
+    // The campaign ends before that day. The workflow finds this out at its next request.
     if (!next) break;
     opening = next;
   }
-  // Workflows refused the day before request slots before those that ask for the first time.
+  // Workflows that were refused on the day before request their slots before those that request one for the first time.
   const place = ((ahead % perDay) + (ahead < perDay ? 0 : perDay)) / (2 * perDay);
   return new Date(opening.getTime() + Math.floor(place * SPREAD_MS));
 }

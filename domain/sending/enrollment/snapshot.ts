@@ -83,7 +83,7 @@ export interface EngineSend {
   mailbox_id: string | null;
   state: string;
   slot_at: Date;
-  /** True when a person asked to send an uncertain email again. */
+  /** True if a person has requested to send an uncertain email again. */
   again: boolean;
   step_run_id: string | null;
   claimed_at: Date | null;

@@ -178,8 +178,8 @@ export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Ca
 }
 
 /**
- * Returns the winning variant, else one drawn by weight. The same contact gets the same variant each time the step is
- * reached. Variants without a step belong to the first email.
+ * Returns the winning variant. If there is none, draws one by weight. The same contact gets the same variant each time
+ * the step is reached. Variants without a step belong to the first email.
  */
 export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
   const firstEmail = graph.steps.find(({ kind }) => kind === 'email');

@@ -60,7 +60,9 @@ const publish = (lead: Lead, data: Record<string, unknown> = {}, occurredAt?: Da
   });
 const readWait = (lead: Lead) => lead.db('waits').where({ enrollment_id: lead.enrollmentId }).first();
 
-/** Moments at which an event arrives: before the call, during it, between answer and wait, and during the wait. */
+/**
+ * Times at which an event arrives: before the call, during it, between the response and the wait, and during the wait.
+ */
 const MOMENTS = ['before', 'during', 'between', 'open'] as const;
 type Moment = (typeof MOMENTS)[number];
 

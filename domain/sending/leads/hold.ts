@@ -54,7 +54,7 @@ const YEAR_MS = 366 * 86_400_000;
 
 /**
  * Returns the hold of a lead, if any.
- * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of the campaign
+ * @throws AppError not_found for a campaign of another organization, or a contact that is not a lead of the campaign
  */
 export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
   const org = reader(ctx);

@@ -12,7 +12,7 @@ const STEPS = [
   { body_plain: 'c', wait_after: 2 },
 ];
 
-/** Creates a lead who received the first of two emails and answered "not now" while waiting for the second. */
+/** Creates a lead who received the first of two emails and replied "not now" while waiting for the second. */
 async function scene() {
   const lead = await createLead(monday, STEPS, { contact: { email: ADDRESS } });
   const sendId = await lead.reserve();

@@ -30,7 +30,7 @@ interface Received {
 /** Applies a message to the email that it refers to: as bounce, complaint, away message, opt-out or reply. */
 export async function applyInbound(tx: Tx, received: Received, reading: InboundClassification): Promise<void> {
   const { facts, message, send } = received;
-  // A reply to an email, or a report about it, proves that it was sent. A bounce settles the email itself.
+  // A reply to an email, or a report about it, proves that it was sent. A bounce sets the email's state itself.
   if (reading.kind !== 'bounce') await confirmSent(tx, send.id, MESSAGE_REFERS);
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;

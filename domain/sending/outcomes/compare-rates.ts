@@ -10,10 +10,10 @@ const ALPHA = 0.05;
 const TYPICAL_DIFFERENCE = 0.05;
 
 /**
- * Returns the best sample if its lead over every other is significant, else null. Uses a mixture sequential probability
- * ratio test. The test compares the likelihood of the observed difference under a normal mixture of differences with
- * the likelihood under no difference. A winner needs a ratio of 1 / ALPHA, multiplied by the number of comparisons. The
- * test may be repeated after every email without producing false winners.
+ * Returns the best sample if its lead over every other is significant. Otherwise returns null. Uses a mixture
+ * sequential probability ratio test. The test compares the likelihood of the observed difference under a normal mixture
+ * of differences with the likelihood under no difference. A winner needs a ratio of 1 / ALPHA, multiplied by the number
+ * of comparisons. The test may be repeated after every email without producing false winners.
  */
 export function compareRates(samples: readonly Sample[]): { best: number } | null {
   const rates = samples.map(({ sent, successes }) => successes / sent);

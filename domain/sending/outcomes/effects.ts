@@ -21,7 +21,7 @@ import { announcedReason } from '../../platform/coded-reason.ts';
 export interface Bounce {
   /** True when the address does not exist or can never receive mail. False for a soft (temporary) bounce. */
   hard: boolean;
-  /** Text of the server's or client's report, or the reason why the email counts as a bounce. */
+  /** Text of the server's or client's report, or the reason why the email is treated as bounced. */
   reason: Message;
   source: 'smtp' | 'dsn' | 'reported';
   /** Cause of the refusal. Absent when unknown. */
@@ -50,7 +50,7 @@ interface OptOut {
 
 /**
  * Records a bounce, according to `bounce_pipeline`. A hard bounce ends the contact's campaign and, depending on the
- * settings, suppresses the address. A soft bounce is only recorded, unless the email is already settled as bounced. A
+ * settings, suppresses the address. A soft bounce is only recorded, unless the email is already in state bounced. A
  * refusal because of content or sender is shown with the mailbox. A second report about the same email changes nothing.
  * A subscriber of these events pauses campaigns with too many bounces.
  */
@@ -76,15 +76,15 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can arrive before the server's answer to DATA. The attempt that has claimed the email then settles its
-      // state.
+      // A report can arrive before the server's response to DATA. In that case the attempt that has claimed the email
+      // sets its state.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
       { id: send.id, now: tx.now },
     );
     if (subject.isDirect) {
-      // A refusal by the server during the SMTP session has settled the email already.
+      // A refusal by the server during the SMTP session has already set the email's state.
       const settlement = { state: 'bounced', code: 'bounced', reason } as const;
       await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
     } else tx.emit('campaign.email_bounced', payload);

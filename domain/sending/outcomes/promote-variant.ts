@@ -10,7 +10,7 @@ import { message } from '../../../messages/index.ts';
 const COMPARE_MS = 10 * MINUTE_MS;
 
 export type WinningRule = OutreachSettings['ab_testing']['default_winning_rule'];
-/** Column of `sends` that counts as a success under each rule. */
+/** For each rule, the column of `sends` whose value means success. */
 const SUCCESS: Record<WinningRule, string> = {
   reply_rate: 'replied_at',
   click_rate: 'clicked_at',

@@ -57,7 +57,8 @@ export async function recordInbound(
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {
-    // Serializes copies of the same message in two mailboxes, so that its effects happen once.
+    // Locks the message, so that copies of it in two mailboxes are recorded one after the other and its effects happen
+    // once.
     await tx.org.sql(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },

@@ -29,10 +29,10 @@ interface Reply {
   answer?: StoredAnswer | null;
 }
 
-/** Intents of automatic and away messages, which do not count as replies. */
+/** Intents of automatic and away messages, which are not treated as replies. */
 const MACHINE_INTENTS: ReadonlySet<string> = new Set<ReplyIntent>(['out_of_office', 'automated']);
 
-/** Returns true if an answer of this intent counts as a person's reply. */
+/** Returns true if a message with this intent is treated as a person's reply. */
 export function isHumanIntent(intent: string | null): boolean {
   return intent === null || !MACHINE_INTENTS.has(intent);
 }

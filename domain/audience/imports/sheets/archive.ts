@@ -26,7 +26,7 @@ export class Archive {
     this.#entries = entries;
   }
 
-  /** Opens an archive. @throws SheetError when the file is no valid archive */
+  /** Opens an archive. @throws SheetError when the file is not a valid archive */
   static async open(path: string): Promise<Archive> {
     const zip = await new Promise<ZipFile>((resolve, reject) => {
       open(path, { lazyEntries: true, autoClose: false }, (error, opened) =>

@@ -39,8 +39,8 @@ export function workbookKind(
 }
 
 /**
- * Writes a sheet as CSV. The default is the first visible sheet with an address in its first rows, or else the first
- * visible sheet.
+ * Writes a sheet as CSV. The default is the first visible sheet with an address in its first rows. Without one, it is
+ * the first visible sheet.
  * @throws SheetError
  */
 export async function writeSheet(

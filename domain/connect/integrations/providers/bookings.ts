@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { message } from '../../../../messages/index.ts';
 import { Refused } from './provider.ts';
 
-/** An optional text of a booking. A value that is no string is treated as missing. */
+/** An optional text of a booking. A value that is not a string is treated as missing. */
 export const bookingText = z.string().nullish().catch(undefined);
 
 /**

@@ -127,8 +127,8 @@ interface RecordedPerson {
 }
 
 /**
- * Writes a contact to its CRM record: the known record, else the record with the contact's address, else a new one.
- * Empty fields do not change the record.
+ * Writes a contact to its known CRM record. Without one, writes to the record with the contact's address, or creates a
+ * record. Empty fields do not change the record.
  */
 export async function writeContact(
   crm: Crm,

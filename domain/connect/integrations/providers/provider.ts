@@ -265,7 +265,7 @@ export interface ProviderCall {
    * @throws RateLimited for 429
    * @throws Refused for other answers from 300 to 499, except 408, that `expect` does not name
    * @throws Unavailable for 408, 5xx, no answer or no HTTP
-   * @throws ReauthRequired when the credential is no longer valid
+   * @throws ReauthRequired when the token or key is no longer valid
    */
   request(request: ProviderRequest): Promise<ProviderAnswer>;
 }
@@ -341,7 +341,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** Thrown when the credential is no longer valid: a person must connect the account again. */
+/** Thrown when the token or key is no longer valid: a person must connect the account again. */
 export class ReauthRequired extends Error {
   override readonly name = 'ReauthRequired';
   /** `sealed_version` of the tokens whose refresh failed, if a failed refresh is the cause. */

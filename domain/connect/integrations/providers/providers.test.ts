@@ -1,6 +1,6 @@
 /**
- * Tests every provider against a fake server: connecting, performing actions, and a provider that is busy, down, slow
- * or refuses.
+ * Tests every provider against a fake server: connecting, performing actions, and handling a server that is busy, down
+ * or slow, or that refuses.
  */
 import test from 'ava';
 import { createEgress } from '../../../../lib/egress/index.ts';
@@ -28,7 +28,7 @@ const REDIRECT = 'https://heron.test/integrations/oauth/callback';
 const SIGNING_SECRET = 'whsec_of-the-connection';
 const BACK_SLASH = '\\';
 
-/** A hostile name that a stranger may choose. */
+/** A name with characters that are special in several services, as a stranger could choose it. */
 const HOSTILE = `O'Hara${BACK_SLASH} "<!channel>" @everyone <@123> =HYPERLINK("http://evil.test") {{.email}} [x](https://evil.test) 🦩`;
 
 let doubles: Awaited<ReturnType<typeof startDoubles>>;
@@ -54,7 +54,7 @@ interface Case {
   done: () => number;
   /** True if a repetition of the action has no further effect. */
   converges?: true;
-  /** Expected wait (ms) after a 429 that requests 7 s. */
+  /** Expected delay (ms) after a response with status 429 and a delay of 7 seconds. */
   waitMs?: number;
 }
 
@@ -64,7 +64,7 @@ const CASES: { [id in keyof Doubles]?: Case } = {
     verb: 'upsert_contact',
     done: () => doubles.salesforce.records.Contact.length,
     converges: true,
-    // Salesforce's answer states no wait, so a fixed wait is used.
+    // Salesforce's response names no delay, so a fixed delay is used.
     waitMs: 900_000,
   },
   pipedrive: { verb: 'upsert_contact', done: () => doubles.pipedrive.persons.length, converges: true },
@@ -140,14 +140,14 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     const busy = await t.throwsAsync(act(), { instanceOf: RateLimited });
     t.is(busy.retryAfterMs, one.waitMs ?? 7_000);
     for (const kind of ['hang', 'broken', 'reset'] as const) {
-      // A provider that answers gets a long timeout, because the machine can be busy.
+      // Uses a long timeout for a provider that responds, because the machine can be busy.
       Object.assign(deps.config, { INTEGRATION_TIMEOUT_MS: kind === 'hang' ? 400 : 15_000 });
       double.fail({ kind });
       await t.throwsAsync(act(), { instanceOf: Unavailable }, kind);
     }
     t.is(one.done(), before + 1, 'none of these did anything');
 
-    // The provider does the work, but its answer is lost and the action is retried.
+    // The provider does the work, but its response is lost and the action is retried.
     const other = inputFor({ email: `lost@${id}.test` });
     double.fail(...faultsAtLast(double.calls().at(-1)!));
     await t.throwsAsync(act(other), { instanceOf: Unavailable });
@@ -171,7 +171,7 @@ for (const [id, one] of Object.entries(CASES) as [keyof Doubles, Case][]) {
     );
     t.deepEqual(doubles[id].refusals, []);
     t.is(one.done(), before + 1);
-    // Chat services escape the name, which another test checks.
+    // Skips chat services, which escape the name. Another test checks this.
     if (providerOf(id).category === 'notifications') return;
     const asJson = JSON.stringify(contact.first_name).slice(1, -1);
     t.true(doubles[id].heard.some(({ raw }) => raw.includes(asJson)));
@@ -297,7 +297,8 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
         [],
       );
 
-      // After a change of the address, the record and its other addresses stay, and the note is added to this record.
+      // After the contact's address changes, the record and its other addresses stay, and the note is added to the same
+      // record.
       const record = { externalId: again.externalId!, email };
       const renamed = `mary.new.${id}@acme.test`;
       await perform(provider, call, 'log_activity', { text: 'hello' }, inputFor({ email: renamed }, { record }));
@@ -324,7 +325,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
       t.deepEqual(crm.note(), { about: crm.idIn(externalId), text: crm.noteText });
       t.deepEqual(crm.dealMade(), { about: crm.idIn(externalId), name: 'Deal with Acme', amount: crm.amount });
 
-      // Both actions create a missing contact; an update does not.
+      // Logging an activity creates a missing contact. An update does not.
       await act('log_activity', { text: 'Hello' }, inputFor({ email: `new.${id}@acme.test` }));
       t.true(crm.people().some((one) => one.email === `new.${id}@acme.test`));
       await t.throwsAsync(act('update_contact', { fields: { x: 'y' } }, inputFor({ email: 'none@acme.test' })), {
@@ -594,7 +595,10 @@ async function perform(
   await action.perform(call, { ...input, fields, config: action.config.parse(config) });
 }
 
-/** Returns faults that lose the answer of the request that does the work, but not of earlier look-ups. */
+/**
+ * Returns faults by which the response to the request that does the work is lost, but not the responses to earlier
+ * look-ups.
+ */
 function faultsAtLast(call: string) {
   return [{ kind: 'lost' as const, match: call }];
 }

@@ -15,7 +15,7 @@ interface WebhookTarget {
 }
 
 /**
- * Returns the common part of the declarations of tools that receive a webhook. Their credential is the webhook's URL,
+ * Returns the common part of the declarations of tools that receive a webhook. Their only secret is the webhook's URL,
  * and their action sends the event.
  */
 export function webhookProvider(target: WebhookTarget): Pick<Provider, 'authMethod' | 'credentials' | 'actions'> {

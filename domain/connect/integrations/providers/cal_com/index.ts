@@ -118,7 +118,9 @@ const webhook = z.object({
 });
 type Booking = z.output<typeof webhook>['payload'];
 
-/** Returns the person who booked: the first attendee with an address, or else the answers to the booking form. */
+/**
+ * Returns the person who booked: the first attendee with an address. Without one, uses the answers to the booking form.
+ */
 function bookerOf({ attendees, responses }: Booking): z.output<typeof person> | undefined {
   const valueOf = (answer: unknown) => z.looseObject({ value: z.unknown() }).safeParse(answer).data?.value ?? answer;
   const answered = { email: valueOf(responses?.email), name: valueOf(responses?.name) };
