@@ -20,8 +20,8 @@ export interface RunRows {
   key?: string;
   open: string;
   /**
-   * SQL select of further workflows that must be open: the organization's id, and the parts of the workflow id. Must not
-   * repeat rows that meet `open`. A separate select can use its own index.
+   * SQL select of few further workflows that must be open: the organization's id, and the parts of the workflow id. Must
+   * not repeat rows that meet `open`. A separate select can use its own index.
    */
   further?: string;
   /** Columns with the values of search attributes that are not workflow arguments. */
@@ -37,6 +37,8 @@ export interface RunQuery {
   rows: string;
   /** Columns whose values are the parts of the workflow id, in order. */
   keys: readonly string[];
+  /** See {@link RunRows}. */
+  further?: string | undefined;
   /** Query of one page. Defaults to `rows` with a limit. `:after` and `:limit` are bound. */
   pageSql?: string;
   /** Signal with which the workflow is started. Defaults to a start without a signal. */
@@ -55,8 +57,18 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
     query.signal
       ? signal(contract, args, query.signal.name, query.signal.payload)
       : start(contract, args, { attributes });
+  const after = partsOf(':after', query.keys);
+  const given = `select ${partsOf('p', query.keys)} from unnest(cast(:positions as text[])) p`;
+  const pageOfRows = `${query.rows} and (${keys}) > (${after}) order by ${keys} limit :limit`;
+  const rowsOnly = `${query.rows} and (${keys}) in (${given})`;
+  const withFurther = (found: string, condition: string) => {
+    const parts = contract.parts.map((part) => `expected."${part}"`).join(', ');
+    return `select expected.* from ((${found}) union all ${query.further}) expected
+      where (${parts}) ${condition} order by ${parts}`;
+  };
   const pageSql =
-    query.pageSql ?? `${query.rows} and (${keys}) > (${partsOf(':after', query.keys)}) order by ${keys} limit :limit`;
+    query.pageSql ?? (query.further ? `${withFurther(pageOfRows, `> (${after})`)} limit :limit` : pageOfRows);
+  const onlySql = query.further ? withFurther(rowsOnly, `in (${given})`) : `${rowsOnly} order by ${keys}`;
   const read = async (db: Db, sql: string, bindings: Bindings) => {
     const expected = await across(db, 'maintenance').sql<Args & Found>(sql, bindings);
     return expected.map((row) => {
@@ -70,13 +82,7 @@ export function expectedRuns<Args>(contract: WorkflowContract<Args, any>, rows: 
   return {
     pageSql,
     page: (db, after, limit) => read(db, pageSql, { after, limit }),
-    only: (db, positions) =>
-      read(
-        db,
-        `${query.rows} and (${keys}) in (select ${partsOf('p', query.keys)} from unnest(cast(:positions as text[])) p)
-         order by ${keys}`,
-        { positions: [...positions] },
-      ),
+    only: (db, positions) => read(db, onlySql, { positions: [...positions] }),
   };
 }
 
@@ -100,13 +106,12 @@ function queryOf<Args>(
   const columns = parts.map((part, index) => `${keys[index]} as "${part}"`);
   const shown = Object.entries(attributes).map(([name, column]) => `'${name}', ${table}.${column}`);
   if (shown.length > 0) columns.push(`json_build_object(${shown.join(', ')}) as attributes`);
-  const rows = `select ${table}.organization_id as "organizationId", ${columns.join(', ')}
-     from ${table}
-     where (${open})`;
-  if (further === undefined) return { rows, keys };
   return {
-    rows: `select expected.* from (${rows} union all ${further}) expected where true`,
-    keys: parts.map((part) => `expected."${part}"`),
+    rows: `select ${table}.organization_id as "organizationId", ${columns.join(', ')}
+     from ${table}
+     where (${open})`,
+    keys,
+    further,
   };
 }
 

@@ -241,6 +241,73 @@ test.serial('runs whose id has two parts are found in the order of their ids, in
   );
 });
 
+test.serial('an email that is being sent keeps exactly one run open, whoever owns it', async (t) => {
+  const { db } = database;
+  const email = { recipient: 'x', slot_at: new Date(), slot_day: '2026-01-01', created_at: new Date() };
+  const owners = await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    for (const table of ['enrollments', 'sends', 'direct_sends', 'test_runs', 'test_run_steps'])
+      await trx(table).delete();
+    const at = { created_at: new Date(), updated_at: new Date() };
+    const send = async (fields: { id?: string; enrollment_id?: string }) => {
+      const id = newId();
+      await trx('sends').insert({
+        id,
+        organization_id: newId(),
+        state: 'sending',
+        updated_at: new Date(),
+        ...email,
+        ...fields,
+      });
+      return id;
+    };
+    const found: string[] = [];
+    for (const state of ['pending', 'active', 'completed', 'replied', 'bounced', 'failed']) {
+      const [id, campaign_id, contact_id] = [newId(), newId(), newId()];
+      const lead = { id, campaign_id, contact_id, state, entered_at: new Date(), last_activity_at: new Date() };
+      await trx('enrollments').insert({ ...lead, organization_id: newId() });
+      await send({ enrollment_id: id });
+      await send({ enrollment_id: id });
+      found.push(`enrollment/${campaign_id}/${contact_id}`);
+    }
+    for (const state of ['awaiting_approval', 'queued', 'sent', 'cancelled', null]) {
+      const id = await send({});
+      const written = {
+        kind: 'compose',
+        to_emails: ['x'],
+        subject: '',
+        body_plain: '',
+        message_id: id,
+        thread_id: id,
+        send_mode: 'instant',
+        scheduled_at: new Date(),
+      };
+      if (state) await trx('direct_sends').insert({ id, organization_id: newId(), state, ...written, ...at });
+      found.push(`direct-send/${id}`);
+    }
+    for (const state of ['running', 'waiting_for_event', 'completed', 'failed', 'cancelled']) {
+      const [id, test_run_id] = [await send({}), newId()];
+      const run = { campaign_id: newId(), contact_id: newId(), prospect_email: 'x', ends_at: new Date() };
+      await trx('test_runs').insert({ id: test_run_id, organization_id: newId(), state, ...run, ...at });
+      const step = { step_id: newId(), contact_id: newId(), seq: 1, name: '', kind: 'email', started_at: new Date() };
+      await trx('test_run_steps').insert({ id, organization_id: newId(), test_run_id, state: 'skipped', ...step });
+      found.push(`test-run/${test_run_id}`);
+    }
+    return found;
+  });
+  const found: string[] = [];
+  for (const { contract, mustBeOpen } of RECONCILED) {
+    if (!['enrollment', 'direct-send', 'test-run'].includes(contract.kind)) continue;
+    const page = await mustBeOpen.page(db, ZERO_UUID, 100);
+    found.push(...page.map(({ intent }) => intent.workflowId));
+    const positions = page.map(({ position }) => position);
+    t.deepEqual(await mustBeOpen.only(db, positions), page);
+    t.deepEqual(await mustBeOpen.page(db, page[0]!.position, 100), page.slice(1));
+    t.deepEqual(await mustBeOpen.page(db, ZERO_UUID, 2), page.slice(0, 2));
+  }
+  t.deepEqual(found.sort(), owners.sort());
+});
+
 test.serial('a run whose intent is parked counts as missing, and its intent is tried at once', async (t) => {
   const { db } = database;
   await db('outbox').delete();
