@@ -65,8 +65,6 @@ export const ERROR_CODES = {
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
   attachments_expired: 409,
-  // Reserved for return URLs of a checkout or billing portal. No operation accepts such a URL: a checkout returns to
-  // APP_URL.
   redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,

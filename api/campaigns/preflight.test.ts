@@ -290,6 +290,12 @@ test.serial('the risk of the list: bounced, unverified, role and free mail addre
     .db('contacts')
     .where({ id: contacts[3] })
     .update({ email: `${newId()}@yahoo.com` });
+  await desk.call('POST', '/suppressions', { entries: [{ value: 'gmail.com' }] });
+  await world.deps.db('contacts').where({ id: contacts[3] }).update({ subscribed: false });
+  t.like(
+    (await preflight(desk, id)).findings.find(({ code }) => code === 'list_suppressed'),
+    { severity: 'info', values: { count: 2, open: 4, share: 50 } },
+  );
   t.true(
     (await preflight(desk, id)).findings.some(({ code, severity }) => code === 'list_free_mail' && severity === 'info'),
   );

@@ -63,7 +63,13 @@ async function addRouteProblems(
   );
   if (sound === undefined) return known;
   const found = await spec.furtherProblems(ctx, sound as object, request.params as { [name: string]: string });
-  return [...known, ...found];
+  // A faulty field was left out above, so a problem of the whole field would be about its absence.
+  return [...known, ...found.filter(({ path }) => !isOfFaultyField(path, faulty))];
+}
+
+/** Returns true for the path of a field of the body in which there is a problem of the form. */
+function isOfFaultyField(path: string, faulty: ReadonlySet<string>): boolean {
+  return /^body\.[a-z]\w*$/i.test(path) && [...faulty].some((at) => at.startsWith(`${path}.`));
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Bindings } from '../../db/statement.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { FREE_MAIL_DOMAINS } from '../../lib/free-mail.ts';
 import { effectiveSettings, type OutreachSettings } from '../sending/campaign/outreach-settings.ts';
+import { suppressedNow } from '../directory/suppression-check.ts';
 import { inspectSource } from '../mail/messages/render-source.ts';
 import type { EmailCopy } from './preflight-content.ts';
 import { message, type Message } from '../../messages/index.ts';
@@ -99,6 +100,8 @@ export interface LeadFacts {
   freeMail: number;
   /** Number of unfinished leads to whom an email has bounced in any campaign. */
   bounced: number;
+  /** Number of unfinished leads who get no email, because they opted out or are suppressed. */
+  suppressed: number;
   /** Number of leads who are also unfinished leads of another active campaign. */
   elsewhere: number;
   fields: WantedField[];
@@ -111,14 +114,16 @@ const IS_ELSEWHERE = `exists (select 1 from enrollments o join campaigns oc on o
 /**
  * Counts a campaign's unfinished leads by the properties that checks need, and those without a value for the copy's
  * merge fields, in one statement.
+ * @param now time for the expiry of suppressions, UTC
  */
 export async function readLeads(
   org: OrgScope,
   campaign: Pick<CampaignRow, 'id'>,
   copies: readonly EmailCopy[],
+  now: Date,
 ): Promise<LeadFacts> {
   const wanted = wantedFields(copies);
-  const bindings: Bindings = { id: campaign.id, role: ROLE_ADDRESSES, free: [...FREE_MAIL_DOMAINS] };
+  const bindings: Bindings = { id: campaign.id, now, role: ROLE_ADDRESSES, free: [...FREE_MAIL_DOMAINS] };
   const columns = wanted.map(({ name }, index) => {
     const builtIn = BUILT_IN[name];
     if (!builtIn) bindings[`field${index}`] = name;
@@ -132,6 +137,7 @@ export async function readLeads(
        count(*) filter (where split_part(c.email, '@', 1) = any(:role::text[]))::int as role,
        count(*) filter (where split_part(c.email, '@', 2) = any(:free::text[]))::int as free_mail,
        count(*) filter (where exists (select 1 from sends s where s.contact_id = c.id and s.bounced_at is not null))::int as bounced,
+       count(*) filter (where not c.subscribed or ${suppressedNow('e.organization_id', 'c.email')})::int as suppressed,
        count(*) filter (where ${IS_ELSEWHERE})::int as elsewhere
        ${columns.join('')}
      from enrollments e join contacts c on c.id = e.contact_id
@@ -145,6 +151,7 @@ export async function readLeads(
     role: row!.role!,
     freeMail: row!.free_mail!,
     bounced: row!.bounced!,
+    suppressed: row!.suppressed!,
     elsewhere: row!.elsewhere!,
     fields: wanted.map((field, index) => ({ ...field, missing: row![`missing${index}`]! })),
   };
@@ -209,7 +216,7 @@ export async function readOverlap(org: OrgScope, campaign: Pick<CampaignRow, 'id
 }
 
 /** Warns about risks in the list of leads, such as unverified and role addresses. */
-export function listFindings({ open, unverified, role, freeMail, bounced }: LeadFacts): WeighedFinding[] {
+export function listFindings({ open, unverified, role, freeMail, bounced, suppressed }: LeadFacts): WeighedFinding[] {
   if (open === 0) return [];
   const found: WeighedFinding[] = [];
   const of = (count: number) => ({ count, open, share: Math.round((count / open) * 100) });
@@ -218,6 +225,7 @@ export function listFindings({ open, unverified, role, freeMail, bounced }: Lead
   if (unverified > open * UNVERIFIED_SHARE)
     add(unverified > open * 0.7 ? 8 : 4, message('finding.list_unverified', of(unverified)));
   if (role > open * ROLE_SHARE) add(6, message('finding.list_role_addresses', of(role)));
+  if (suppressed > 0) found.push(infoFinding('list', message('finding.list_suppressed', of(suppressed))));
   if (freeMail > open * FREE_MAIL_SHARE)
     found.push(infoFinding('list', message('finding.list_free_mail', of(freeMail))));
   return found;

@@ -127,7 +127,7 @@ async function readCampaign(
   const copy = copyOf(campaign, written);
   const [problems, leads] = await Promise.all([
     campaignProblems(org, campaign, now, written),
-    readLeads(org, campaign, copy.copies),
+    readLeads(org, campaign, copy.copies, now),
   ]);
   return { problems, copy, leads };
 }

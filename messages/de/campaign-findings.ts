@@ -94,6 +94,9 @@ export const campaignFindings = {
   'finding.list_role_addresses':
     '{count, number} von {open, number} Leads ({share, number} %) sind Funktionsadressen wie info@',
   'finding.list_role_addresses.fix': 'An Menschen schreiben: diese Adressen ersetzen.',
+  'finding.list_suppressed':
+    '{count, number} von {open, number} Leads ({share, number} %) erhalten keine E-Mail: sie sind abgemeldet oder gesperrt',
+  'finding.list_suppressed.fix': 'GET /v1/suppressions listet die Einträge. Diese Leads entfernen.',
   'finding.list_free_mail':
     '{count, number} von {open, number} Leads ({share, number} %) haben eine private Adresse bei einem Freemail-Anbieter',
   'finding.list_free_mail.fix': 'Sicherstellen, dass diesen Menschen geschrieben werden darf.',

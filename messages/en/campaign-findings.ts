@@ -92,6 +92,9 @@ export const campaignFindings = {
   'finding.list_role_addresses':
     '{count, number} of {open, number} leads ({share, number} %) are role addresses, such as info@',
   'finding.list_role_addresses.fix': 'Write to people: replace these addresses.',
+  'finding.list_suppressed':
+    '{count, number} of {open, number} leads ({share, number} %) get no email: they opted out or are suppressed',
+  'finding.list_suppressed.fix': 'GET /v1/suppressions lists the entries. Remove these leads.',
   'finding.list_free_mail':
     '{count, number} of {open, number} leads ({share, number} %) have a private address at a free mail provider',
   'finding.list_free_mail.fix': 'Make sure these people may be written to.',

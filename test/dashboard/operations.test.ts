@@ -53,6 +53,7 @@ const WITHOUT_PAGE: Readonly<Record<string, readonly string[]>> = {
     'GET /v1/integrations/connections/{id}/events',
     'GET /v1/integrations/bookings',
     'GET /v1/analytics/accounts',
+    'GET /v1/emails/{id}/warmup/ban-status',
     'GET /v1/acquisition/prospects/{contactId}/attribution',
     'POST /v1/emails/{id}/send',
     'POST /v1/unibox/compose',

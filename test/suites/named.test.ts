@@ -13,13 +13,10 @@ import { instanceFindings } from '../../messages/en/instance-findings.ts';
  */
 
 /** Error codes that nothing raises. */
-const UNRAISED: Record<string, string> = {
-  redirect_not_allowed: 'a checkout returns to the installation itself; no client names another URL',
-};
+const UNRAISED: Record<string, string> = {};
 
 /** Error codes that no test names. */
 const UNTESTED: Record<string, string> = {
-  redirect_not_allowed: 'nothing raises it',
   unprocessable: 'a booking service gets it for a body that its provider cannot read; the reasons are tested',
   not_implemented: 'the answer to a method that Node knows and no router serves',
 };

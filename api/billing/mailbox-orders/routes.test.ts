@@ -97,6 +97,36 @@ test.serial(
   },
 );
 
+test.serial(
+  'the checkout returns to a page of the installation, also after an approval, and to no other',
+  async (t) => {
+    const desk = await openOrderDesk(orders);
+    const ours = `${new URL(orders.world.deps.config.APP_URL).origin}/mailboxes`;
+    const order = async (returnUrl: string, token?: string) => {
+      const { body } = await desk.quote({}, token);
+      const request = { quote_id: body.quote_id, return_url: returnUrl };
+      return desk.call('POST', '/mailboxes/provision', request, token);
+    };
+    for (const url of ['https://else.test/', ours.replace(/:\d+/, ':9')]) {
+      const refused = await order(url);
+      t.deepEqual([refused.status, refused.body.code], [400, 'redirect_not_allowed'], url);
+      t.is(refused.body.problems[0].path, 'body.return_url');
+    }
+    t.is((await order('javascript:alert(1)')).body.problems[0].path, 'body.return_url');
+    const returns = async (orderId: string) =>
+      (await orders.world.deps.db('payments').where({ subject_id: orderId }).first('return_url'))!.return_url;
+    const placed = await order(ours);
+    assertStatus(t, placed, 202);
+    t.is(await returns(placed.body.provisioning_id), ours);
+    const { apiKey } = desk.tenant;
+    await createPolicy(orders.world.deps, desk.tenant, { max_monthly_mailbox_spend_cents: 1 });
+    const held = await order(ours, apiKey);
+    await decide(desk, held.body.approval_id, 'approved');
+    const quoted = orders.world.deps.db('mailbox_quotes').where({ organization_id: desk.tenant.organizationId });
+    for (const { order_id: id } of await quoted.whereNotNull('consumed_at')) t.is(await returns(id), ours);
+  },
+);
+
 test.serial('a quote names every fault, with the code of the first', async (t) => {
   const desk = await openOrderDesk(orders);
   const taken = freshDomain();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancelOrder } from '../../../domain/billing/mailbox-orders/end.ts';
-import { orderMailboxes } from '../../../domain/billing/mailbox-orders/order.ts';
+import { orderMailboxes, returnUrlProblems } from '../../../domain/billing/mailbox-orders/order.ts';
 import { listOffers, priceOrder, quoteProblems, storeQuote } from '../../../domain/billing/mailbox-orders/quote.ts';
 import { getOrder, listOrders } from '../../../domain/billing/mailbox-orders/read.ts';
 import { ORDER_STATES } from '../../../domain/billing/mailbox-orders/states.ts';
@@ -65,6 +65,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
     description:
       'A signed-in person orders at once. A key or application does so if its policy has `mailbox.provision` and the monthly total is within `max_monthly_mailbox_spend_cents`. Otherwise the answer is `awaiting_approval` with a link where a person decides before `approval_expires_at`. The approval places the order; the same request with another Idempotency-Key then returns it. The order waits for its payment: read it to get its `checkout_url`.',
     body: schemas.orderRequest,
+    furtherProblems: async ({ config }, { return_url: url }) => returnUrlProblems(config, url),
     success: { status: 202, body: schemas.ordered },
     errors: [
       'mailbox_provisioning_unavailable',
@@ -72,10 +73,11 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
       'quote_expired',
       'quote_consumed',
       'mailbox_allowance_reached',
+      'redirect_not_allowed',
       'conflict',
     ],
     handler: async (ctx, { body }) => {
-      const ordered = await orderMailboxes(ctx, body.quote_id);
+      const ordered = await orderMailboxes(ctx, body.quote_id, body.return_url);
       if ('approval' in ordered) return presentApproval(ordered.approval, ctx);
       return presentOrder(await getOrder(ctx, ordered.order.id), ctx);
     },

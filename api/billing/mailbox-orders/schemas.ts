@@ -32,6 +32,11 @@ export const orderRequest = z.strictObject({
   quote_id: z
     .string()
     .meta({ description: 'Id of the quote, from POST /v1/mailboxes/provision/quote', format: 'uuid' }),
+  return_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .optional()
+    .meta({ description: 'Page after the checkout, on an origin of this installation. Default: the dashboard' }),
 });
 
 export const providers = z.strictObject({

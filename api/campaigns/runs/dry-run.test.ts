@@ -54,6 +54,12 @@ test('a dry run answers what a run would come to, and stores nothing', async (t)
   const refused = await dry({ senders: { mode: 'explicit', mailbox_ids: [newId()] }, steps: [] });
   assertStatus(t, refused, 400);
   t.true(refused.body.problems.length >= 2);
+  // A faulty address is not taken for a missing list.
+  const faulty = await dry({ leads: [{ email: 'ann@else.test' }, { email: 'bad@@x' }] });
+  t.deepEqual(
+    faulty.body.problems.map(({ path }: { path: string }) => path),
+    ['body.leads.1.email'],
+  );
   t.deepEqual(await count(), before);
   const ours = { organization_id: organizationId };
   const audited = await world.deps.db('audit_logs').where(ours).pluck('entity_type');

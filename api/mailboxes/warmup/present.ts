@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { WarmupRule } from '../../../domain/mailboxes/warmup/routing.ts';
+import { isOut } from '../../../domain/mailboxes/warmup/ramp.ts';
 import type { WarmupStanding } from '../../../domain/mailboxes/warmup/standing.ts';
 import { iso } from '../../http/schemas.ts';
-import type { rule, standing } from './schemas.ts';
+import type { banStatus, rule, standing } from './schemas.ts';
 import type { Ctx } from '../../../domain/platform/kernel/context.ts';
 import { render } from '../../../messages/render.ts';
 
@@ -31,5 +32,23 @@ export function presentStanding(
     health_state: health.health_state,
     ...(health.blocked_until ? { blocked_until: iso(health.blocked_until) } : {}),
     ...(health.reason ? { blocked_reason: render(health.reason, language) } : {}),
+  };
+}
+
+/** Returns whether a mailbox is excluded from warmup. Reason and times are omitted unless it is. */
+export function presentBanStatus(
+  { mailbox, health }: WarmupStanding,
+  { language }: Pick<Ctx, 'language'>,
+): z.input<typeof banStatus> {
+  const blocked = isOut(health.health_state);
+  return {
+    email_account_id: mailbox.id,
+    blocked,
+    health_state: health.health_state,
+    ...(blocked && health.reason ? { reason: render(health.reason, language) } : {}),
+    ...(blocked && health.evaluated_at ? { blocked_at: iso(health.evaluated_at) } : {}),
+    ...(blocked && health.blocked_until ? { blocked_until: iso(health.blocked_until) } : {}),
+    can_appeal: false,
+    pending_appeal: false,
   };
 }

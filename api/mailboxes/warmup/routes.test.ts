@@ -94,15 +94,32 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   }
   const id = await mailbox(tenant);
   await act(tenant, id, 'start');
+  const ban = async () =>
+    (await call(world, 'GET', `/v1/emails/${id}/warmup/ban-status`, { token: tenant.sessionToken })).body;
+  const noAppeal = { email_account_id: id, can_appeal: false, pending_appeal: false };
+  t.deepEqual(await ban(), { ...noAppeal, blocked: false, health_state: 'healthy' });
   await world.deps
     .db('warmup_standings')
     .where({ mailbox_id: id })
-    .update({ health_state: 'blocked', blocked_until: later, reason: externalText('70 % in spam') });
+    .update({
+      health_state: 'blocked',
+      blocked_until: later,
+      evaluated_at: later,
+      reason: externalText('70 % in spam'),
+    });
   t.like(await standing(tenant, id), {
     status: 'blocked',
     daily_target: 0,
     blocked_until: later.toISOString(),
     blocked_reason: '70 % in spam',
+  });
+  t.deepEqual(await ban(), {
+    ...noAppeal,
+    blocked: true,
+    health_state: 'blocked',
+    reason: '70 % in spam',
+    blocked_at: later.toISOString(),
+    blocked_until: later.toISOString(),
   });
   await act(tenant, id, 'pause');
   t.regex((await act(tenant, id, 'resume')).body.message, /blocked from warmup until/);

@@ -10,7 +10,7 @@ import { route } from '../../http/route.ts';
 import { idParams } from '../../http/schemas.ts';
 import { presentMailbox } from '../present.ts';
 import { mailbox } from '../schemas.ts';
-import { presentRule, presentStanding } from './present.ts';
+import { presentBanStatus, presentRule, presentStanding } from './present.ts';
 import * as schemas from './schemas.ts';
 
 const one = { params: idParams, mailboxParam: 'id' } as const;
@@ -43,6 +43,20 @@ export const warmupRoutes = [
     description: "Includes its ramp, today's emails, and its health by the folders that its mail arrived in.",
     success: { status: 200, body: schemas.standing },
     handler: async (ctx, { params }) => presentStanding(await readStanding(ctx, params.id), ctx),
+  }),
+  route({
+    ...one,
+    area: 'warmup',
+    scope: ['READ_EMAILS'],
+    permission: 'view_campaigns',
+    operationId: 'warmup.banStatus',
+    method: 'get',
+    path: '/emails/:id/warmup/ban-status',
+    summary: 'Get whether a mailbox is excluded from warmup',
+    description:
+      'A mailbox whose emails arrive in spam too often sends and receives no warmup emails until `blocked_until`. It then takes part again by itself, so there is no appeal.',
+    success: { status: 200, body: schemas.banStatus },
+    handler: async (ctx, { params }) => presentBanStatus(await readStanding(ctx, params.id), ctx),
   }),
   route({
     ...change,

@@ -91,3 +91,14 @@ export const standing = resource('WarmupStanding', {
   blocked_until: timestamp.optional(),
   blocked_reason: z.string().optional(),
 });
+
+export const banStatus = resource('MailboxWarmupBanStatus', {
+  email_account_id: uuid,
+  blocked: z.boolean().meta({ description: 'True while quarantined or blocked' }),
+  health_state: standing.shape.health_state,
+  reason: z.string().optional(),
+  blocked_at: timestamp.optional(),
+  blocked_until: timestamp.optional().meta({ description: 'Time at which the mailbox takes part again' }),
+  can_appeal: z.boolean().meta({ description: 'Always false' }),
+  pending_appeal: z.boolean().meta({ description: 'Always false' }),
+});

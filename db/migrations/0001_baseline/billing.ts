@@ -19,10 +19,12 @@ create table mailbox_quotes (
   line_items jsonb not null,
   expires_at timestamptz not null,
   consumed_at timestamptz,
+  return_url text,
   created_at timestamptz not null
 );
 comment on table mailbox_quotes is 'An offer of managed mailboxes at the provider''s prices.';
 comment on column mailbox_quotes.order_id is 'Id of the order that the quote may become. The approval uses it before the order exists.';
+comment on column mailbox_quotes.return_url is 'URL after the checkout, as given with the order. Null: the dashboard.';
 comment on column mailbox_quotes.names is 'Names of the mailboxes'' users, as given in the request.';
 comment on column mailbox_quotes.mailbox_monthly_cents is 'Monthly price (cents) of all its mailboxes.';
 comment on column mailbox_quotes.warmup_monthly_cents is 'Monthly price (cents) of warmup for all its mailboxes. 0 without warmup.';

@@ -1,6 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import type { Config } from '../../../lib/config/index.ts';
-import { AppError } from '../../../lib/errors.ts';
+import { AppError, type Problem } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { start } from '../../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../../workflows/mailbox-order/contract.ts';
@@ -28,16 +28,24 @@ type Ordered = { order: OrderRow } | { approval: ApprovalRow };
 type Orderer = Pick<Actor, 'kind' | 'userId' | 'apiKeyId' | 'oauthGrantId'>;
 
 /**
+/**
  * Creates an order from a quote; the order then waits for its payment (POST /mailboxes/provision). A signed-in person
  * may order, and so may a key or application within the spending limit of its policy. Otherwise a person must first
  * approve, and the order is created then. A later call with the same quote returns that order. A quote is valid for 15
  * minutes, or as long as its approval is pending.
+ * @param returnUrl page after the checkout; omitted for the dashboard
  * @throws AppError mailbox_provisioning_unavailable, quote_not_found, quote_expired, quote_consumed,
- * mailbox_allowance_reached, forbidden, workspace_deletion_scheduled; conflict when another order has taken an address
- * of the quote
+ * mailbox_allowance_reached, forbidden, workspace_deletion_scheduled, redirect_not_allowed; conflict when another order
+ * has taken an address of the quote
  */
-export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered> {
+export async function orderMailboxes(ctx: Ctx, quoteId: string, returnUrl?: string): Promise<Ordered> {
   mailboxProvider(ctx);
+  const problems = returnUrlProblems(ctx.config, returnUrl);
+  if (problems.length > 0)
+    throw new AppError('redirect_not_allowed', message('order.redirect_not_allowed'), {
+      problems,
+      fix: message('order.redirect_not_allowed.fix'),
+    });
   assertMayConnect(ctx, undefined);
   return transact(ctx, async (tx) => {
     const quote = isUuid(quoteId) ? await lockQuote(tx, { id: quoteId }) : undefined;
@@ -49,6 +57,11 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
       return { order: await lockOrder(tx, quote.order_id) };
     assertOpen(quote, approval, tx.now);
     await assertRoom(tx.org, quote.count);
+    // The order of an approval is created later, from the quote.
+    if (returnUrl) {
+      quote.return_url = returnUrl;
+      await tx.org.table('mailbox_quotes').where({ id: quote.id }).update({ return_url: returnUrl });
+    }
     const authorization = await authorizeAction(tx, tx.actor, {
       capability: 'mailbox.provision',
       mailboxIds: [],
@@ -69,6 +82,16 @@ export async function orderMailboxes(ctx: Ctx, quoteId: string): Promise<Ordered
     await withdrawApproval(tx, subject, message('approval.mailboxes_ordered'));
     return { order: await createOrder(ctx.config, tx, quote, tx.actor) };
   });
+}
+
+/**
+ * Returns a problem if the page after a checkout is neither of the dashboard nor of an origin from which browsers may
+ * call the API.
+ */
+export function returnUrlProblems(config: Config, returnUrl: string | undefined): Problem[] {
+  const own = [new URL(config.APP_URL).origin, ...config.CORS_ALLOW_ORIGINS];
+  if (!returnUrl || own.includes(new URL(returnUrl).origin)) return [];
+  return [{ path: 'body.return_url', message: message('field.own_origin', { origins: own.join(', ') }) }];
 }
 
 /** Approval of an order from a quote. The approval creates the order, which then waits for its payment. */
@@ -129,6 +152,7 @@ async function createOrder(config: Config, tx: Tx, quote: QuoteRow, by: Orderer)
     amountCents: quote.total_due_today_cents,
     currency: quote.currency,
     lineItems: quote.line_items,
+    returnUrl: quote.return_url,
   });
   const [order] = (await tx.org
     .insert('mailbox_orders', {

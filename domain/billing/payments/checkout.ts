@@ -79,8 +79,8 @@ function checkoutOf(
     mode: monthly ? 'subscription' : 'payment',
     client_reference_id: payment.id,
     metadata,
-    success_url: config.APP_URL,
-    cancel_url: config.APP_URL,
+    success_url: payment.return_url ?? config.APP_URL,
+    cancel_url: payment.return_url ?? config.APP_URL,
     line_items: payment.line_items.map(({ label, quantity, unit_cents, interval }) => ({
       quantity,
       price_data: {

@@ -16,6 +16,8 @@ interface NewPayment {
   /** ISO 4217 code in upper or lower case. */
   currency: string;
   lineItems: readonly PaymentLine[];
+  /** URL after the checkout. Null for the dashboard. */
+  returnUrl?: string | null;
 }
 
 /**
@@ -25,7 +27,7 @@ interface NewPayment {
  * @throws AppError conflict when the subject has a payment that is open or paid
  */
 export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentRow> {
-  const { organizationId, subject, subjectId, amountCents, currency, lineItems } = payment;
+  const { organizationId, subject, subjectId, amountCents, currency, lineItems, returnUrl = null } = payment;
   const sum = lineItems.reduce((total, { quantity, unit_cents: unit }) => total + quantity * unit, 0);
   if (sum !== amountCents) throw new RangeError(`the lines of the payment add up to ${sum}, not to ${amountCents}`);
   if (organizationId !== tx.org.organizationId) throw new RangeError('the payment is that of another workspace');
@@ -43,6 +45,7 @@ export async function openPayment(tx: Tx, payment: NewPayment): Promise<PaymentR
     amount_cents: amountCents,
     currency: currency.toLowerCase(),
     line_items: json(lines),
+    return_url: returnUrl,
     created_at: tx.now,
     updated_at: tx.now,
   });

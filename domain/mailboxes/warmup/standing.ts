@@ -19,11 +19,16 @@ export type StandingRow = Row<'warmup_standings'>;
 export interface WarmupStanding {
   mailbox: MailboxRow;
   status: 'warming' | 'paused' | 'stopped' | 'blocked';
-  health: Pick<StandingRow, 'health_state' | 'reason' | 'blocked_until'>;
+  health: Pick<StandingRow, 'health_state' | 'reason' | 'evaluated_at' | 'blocked_until'>;
   dailyTarget: number;
 }
 
-const HEALTHY: WarmupStanding['health'] = { health_state: 'healthy', reason: null, blocked_until: null };
+const HEALTHY: WarmupStanding['health'] = {
+  health_state: 'healthy',
+  reason: null,
+  evaluated_at: null,
+  blocked_until: null,
+};
 
 /**
  * Returns the state of a mailbox's warmup.
