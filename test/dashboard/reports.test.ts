@@ -61,6 +61,11 @@ browserTest('a number is followed to its people, and a table and a chart are tak
   await sent.click();
   await page.getByRole('heading', { name: 'Sent: 5' }).waitFor();
   for (const email of emails) await page.getByRole('link', { name: email }).waitFor();
+  await page.getByRole('checkbox', { name: emails[0] }).check();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Suppress' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Suppress' }).click();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
   await page.goBack();
   await page.locator('a[href*="figure=positive_replies"]').click();
   await page.getByRole('heading', { name: 'Interested: 1' }).waitFor();

@@ -308,6 +308,7 @@ export const leads = {
   'theirs.field.audience': 'Zielgruppe',
   'theirs.audience': '{count, plural, one {eine Bedingung} other {# Bedingungen}}',
   'leads.segments.now': 'Aktuelle Größe',
+  'leads.segments.everyone': 'Alle in der Lead-Datenbank',
   'leads.segments.count': '{count, plural, one {ein Mensch} other {# Menschen}}',
   'leads.segments.fresh':
     '{count, plural, one {Einer wurde noch nicht angeschrieben.} other {# wurden noch nicht angeschrieben.}}',

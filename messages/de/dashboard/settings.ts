@@ -2,7 +2,7 @@ export const settings = {
   'team.invite': 'Jemanden einladen',
   'team.invited': 'Eingeladen',
   'team.expired': 'Abgelaufen',
-  'team.cancel': 'Einladung zurückziehen',
+  'team.cancel': 'Zurückziehen',
   'team.cancelled': 'Die Einladung wurde zurückgezogen',
   'team.how': 'Die Person bekommt eine E-Mail mit einem Link und legt dort ihr Konto an.',
   'team.remove': 'Entfernen',
@@ -45,6 +45,7 @@ export const settings = {
   'settings.lastName': 'Nachname',
   'settings.email.why': 'Damit meldest du dich an; sie lässt sich nicht ändern.',
   'settings.language': 'Sprache der E-Mails',
+  'settings.language.none': 'Nicht gewählt',
   'settings.language.why':
     'Für E-Mails von Heron an dich. Die Sprache der Oberfläche stellst du im Menü deines Kontos ein.',
   'settings.password': 'Passwort',

@@ -308,6 +308,7 @@ export const leads = {
   'theirs.field.audience': 'Audience',
   'theirs.audience': '{count, plural, one {one condition} other {# conditions}}',
   'leads.segments.now': 'Current size',
+  'leads.segments.everyone': 'All of them in the lead database',
   'leads.segments.count': '{count, plural, one {one person} other {# people}}',
   'leads.segments.fresh': '{count, plural, one {One was not emailed yet.} other {# were not emailed yet.}}',
   'leads.segments.contacted': '{count, plural, one {One was emailed.} other {# were emailed.}}',

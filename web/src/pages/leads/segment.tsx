@@ -189,6 +189,11 @@ function People({ audience }: { audience: Audience }) {
                 </Table>
               </Table.ScrollContainer>
             ) : null}
+            {coverage.total > 0 ? (
+              <PageLink to={`/leads/database?where=${encodeURIComponent(JSON.stringify(asked))}`} size="sm">
+                {t('leads.segments.everyone')}
+              </PageLink>
+            ) : null}
           </Stack>
         )}
       </Answered>

@@ -103,7 +103,7 @@ export default function AuditPage() {
             minWidth={680}
             columns={[
               { label: t('operator.audit.what') },
-              { label: t('operator.audit.who') },
+              { label: t('operator.audit.who'), isExtra: true },
               { label: t('operator.when'), isExtra: true },
             ]}
           >
@@ -115,6 +115,9 @@ export default function AuditPage() {
                     <RowDialogLink onOpen={() => setOpen(one)}>{entryName(one)}</RowDialogLink>
                     <Text size="xs" c="dimmed" ff="monospace" className="wrap-anywhere">
                       {one.entity_type} {one.action}
+                    </Text>
+                    <Text size="xs" c="dimmed" component="div" hiddenFrom="sm">
+                      <Ago at={one.timestamp} /> · <Actor entry={one} />
                     </Text>
                   </Table.Td>
                   <Table.Td maw={280} className="wrap-anywhere">

@@ -2,13 +2,17 @@ import { Button, Table, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { dataOf, heron, type QueryOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { ContactBar } from '../../components/bulk/lazy.ts';
 import { useCampaigns } from '../../components/choices.ts';
 import { saveCsv } from '../../components/csv.ts';
 import { Page } from '../../components/page.tsx';
 import { PagedTable, usePaged } from '../../components/paged.tsx';
+import { SelectBox, selectColumn } from '../../components/select-box.tsx';
 import { Answered, ListSkeleton } from '../../components/states.tsx';
 import { Ago, toSpan } from '../../components/time.tsx';
 import { PageLink } from '../../components/page-link.tsx';
+import { useChosen, useSelection } from '../../hooks/selection.ts';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import type { FigureOf } from './figure-link.tsx';
 import { readPredicates } from './goal-conditions.tsx';
@@ -82,7 +86,10 @@ function useFigureName({ of, steps, step, lost, figure, name }: FigureOf): strin
   return lost ? t('funnels.lostAt', { name: nameOfMark(mark) }) : nameOfMark(mark);
 }
 
-/** Table of the counted records. People of a funnel or trend have no campaign; customers have a credited email. */
+/**
+ * Table of the counted records, whose contacts can be chosen for bulk actions. People of a funnel or trend have no
+ * campaign; customers have a credited email.
+ */
 function CountedTable({
   list,
   rows,
@@ -94,6 +101,10 @@ function CountedTable({
 }) {
   const t = useText();
   const [shown, show] = useState<Counted | null>(null);
+  const mayWrite = useCan('manage_contacts');
+  const selection = useSelection(of ?? '');
+  const { ids } = useChosen(selection);
+  selection.order = [...new Set(rows.flatMap(({ contact_id: id }) => id ?? []))];
   const isOfPeople = of === 'funnel' || of === 'trend';
   const hasCredit = of === 'customers';
   const nameOf = (one: Counted) => one.contact_email ?? t('reports.erased');
@@ -106,6 +117,7 @@ function CountedTable({
         minWidth={isOfPeople ? 0 : 560}
         empty={t('reports.nobody')}
         columns={[
+          ...(mayWrite ? [selectColumn(selection)] : []),
           { label: t('reports.person') },
           ...(isOfPeople
             ? []
@@ -119,6 +131,11 @@ function CountedTable({
       >
         {rows.map((one) => (
           <Table.Tr key={one.id}>
+            {mayWrite ? (
+              <Table.Td>
+                {one.contact_id ? <SelectBox selection={selection} id={one.contact_id} name={nameOf(one)} /> : null}
+              </Table.Td>
+            ) : null}
             <Table.Td maw={{ base: 190, sm: 320 }} className="clip" title={one.contact_email ?? undefined}>
               <Person one={one} />
             </Table.Td>
@@ -153,6 +170,11 @@ function CountedTable({
           </Table.Tr>
         ))}
       </PagedTable>
+      {ids.size > 0 ? (
+        <Suspense>
+          <ContactBar selection={selection} filters={{}} mayChooseAll={false} />
+        </Suspense>
+      ) : null}
       {shown ? (
         <Suspense>
           <CreditDialog personId={shown.id} email={nameOf(shown)} close={() => show(null)} />

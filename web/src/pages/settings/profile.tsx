@@ -80,6 +80,7 @@ function Name() {
         <Select
           label={t('settings.language')}
           description={t('settings.language.why')}
+          placeholder={t('settings.language.none')}
           data={LANGUAGES.map((one) => ({
             value: one,
             label: new Intl.DisplayNames(one, { type: 'language' }).of(one) ?? one,

@@ -57,10 +57,9 @@ export function Sessions() {
               { label: t('settings.session.browser') },
               { label: t('settings.session.ip'), isExtra: true },
               { label: t('settings.session.begun'), isExtra: true },
-              { label: t('settings.session.active') },
               { label: t('settings.session.end'), isHidden: true },
             ]}
-            minWidth={560}
+            minWidth={480}
             isEmpty={rows.length === 0}
             empty={undefined}
           >
@@ -68,13 +67,13 @@ export function Sessions() {
               <Table.Tr key={one.id}>
                 <Table.Td>
                   <Text size="sm">{nameOf(one)}</Text>
+                  <Text size="xs" c="dimmed">
+                    {t('settings.session.active')}: <Ago at={one.last_active_at} />
+                  </Text>
                 </Table.Td>
                 <Table.Td c="dimmed">{one.ip_address}</Table.Td>
                 <Table.Td c="dimmed">
                   <Ago at={one.created_at} />
-                </Table.Td>
-                <Table.Td c="dimmed">
-                  <Ago at={one.last_active_at} />
                 </Table.Td>
                 <Table.Td ta="right">
                   {one.current ? (
