@@ -24,6 +24,11 @@ test('an address is found in what people paste, and has one form', (t) => {
     'ada@example.com.',
     '"ada@example.com"',
     "'ada@example.com'",
+    "'ada@example.com",
+    '‘ada@example.com’',
+    'ada@example.com>',
+    '[ada@example.com](mailto:ada@example.com)',
+    '"Ada" <ada@example.com>;',
     '“ada@example.com”',
     '(ada@example.com)',
     '<ada@example.com>,',
@@ -67,6 +72,7 @@ test('text that is no single address is none', (t) => {
     'a@example.com b@example.com',
     'A <a@example.com>, B <b@example.com>',
     'b@example.com <a@example.com>',
+    '[b@example.com](mailto:a@example.com)',
     `${'x'.repeat(3_000)}@example.com`,
   ])
     t.is(parseAddress(written), null, written);

@@ -11,11 +11,10 @@ const PLAIN = /^[\w.+-]+@[a-z\d][a-z\d.-]*[a-z]$/i;
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\p{Cf}\0]/gu;
 const DISPLAY_FORM = /<([^<>]*)>$/;
 const MAILTO = /^mailto:/i;
-/**
- * Quotes, brackets and punctuation around an address in a sentence or list. Excludes apostrophes, which `unwrapped`
- * removes only in pairs.
- */
-const AROUND = /^[\s"“”„«»‹›`[({,;]+|[\s"“”„«»‹›`\])},;:.!?]+$/g;
+/** A link in Markdown, as databases of notes export it. */
+const MARKDOWN_LINK = /^\[([^\]]*)\]\(([^()]*)\)$/;
+/** Quotes, brackets and punctuation around an address in a sentence or list. Excel marks a text by an apostrophe. */
+const AROUND = /^[\s"“”„'‘’‚«»‹›`[({,;]+|[\s"“”„'‘’«»‹›`\])},;:.!?]+$/g;
 
 /**
  * Returns true if the text is one lower-case address that every mail server interprets in the same way. The API accepts
@@ -99,12 +98,16 @@ function unwrapped(text: string): string {
   let rest = withoutShapeless(text).trim();
   for (let before = ''; before !== rest;) {
     before = rest;
+    const link = MARKDOWN_LINK.exec(rest);
+    if (link && namesAnother(link[1]!, link[2]!)) return '';
+    if (link) rest = link[2]!.trim();
     const shown = DISPLAY_FORM.exec(rest);
     // The display name may repeat the address. A text whose name contains a different address is refused.
     if (shown && namesAnother(rest.slice(0, shown.index), shown[1]!)) return '';
     if (shown) rest = shown[1]!.trim();
     if (MAILTO.test(rest)) rest = withoutMailto(rest);
-    if (/^'.*'$/s.test(rest)) rest = rest.slice(1, -1);
+    if (!rest.includes('<')) rest = rest.replace(/>+$/, '');
+    if (!rest.includes('>')) rest = rest.replace(/^<+/, '');
     rest = rest.replace(AROUND, '');
   }
   return rest;

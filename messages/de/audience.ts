@@ -116,6 +116,7 @@ export const audience = {
   'file_kind.json': 'eine JSON-Datei',
   'file_kind.email': 'eine E-Mail',
   'file_kind.ldif': 'eine LDIF-Datei',
+  'file_kind.sql': 'ein SQL-Dump',
   'file_kind.no_text': 'eine Datei ohne Text',
   'file_kind.xlsb': 'eine Excel-Mappe der Form .xlsb',
   'file_kind.word': 'ein Word-Dokument',

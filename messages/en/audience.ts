@@ -121,6 +121,7 @@ export const audience = {
   'file_kind.json': 'a JSON file',
   'file_kind.email': 'an email',
   'file_kind.ldif': 'an LDIF file',
+  'file_kind.sql': 'an SQL dump',
   'file_kind.no_text': 'a file without text',
   'file_kind.xlsb': 'an Excel workbook in the format .xlsb',
   'file_kind.word': 'a Word document',

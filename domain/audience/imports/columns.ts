@@ -1,7 +1,7 @@
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { parseAddresses } from '../../../lib/address.ts';
 import { CONTACT_LIMITS, isCustomKey } from '../../directory/contact-fields.ts';
-import { consentTarget } from './consent.ts';
+import { consentTarget } from './consent-headers.ts';
 import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
 import { CUSTOM } from './rows.ts';
 
@@ -10,11 +10,11 @@ const SYNONYMS: readonly (readonly [target: string, names: ReadonlySet<string>])
   email:
     'email|e mail|email address|e mail address|mail|work email|business email|primary email|contact email|email 1|e mail 1 value|email1|emailaddress|lead email|person email|person email work|recipient|correo|correo electrónico|email id|courriel|adresse e mail|adresse email|adresse mail|e mail adresse|mailadresse|emailadresse|indirizzo e mail|indirizzo email|posta elettronica|endereço de e mail|endereço de email|emailadres|e mailadres|epost|e post|e postadress|epostadress|e postadresse|epostadresse|sähköposti|sähköpostiosoite|adres e mail|adres email|e mailová adresa|emailová adresa|e mail cím|email cím|adresă de e mail|adresa e pošte|имейл|имейл адрес|ел поща|эл почта|электронная почта|почта|адрес электронной почты|емейл|е мейл|электронный адрес|електронна пошта|ел пошта|ηλεκτρονικό ταχυδρομείο|ηλ ταχυδρομείο|e posta|eposta|e posta adresi|البريد الإلكتروني|البريد الالكتروني|بريد إلكتروني|אימייל|דוא ל|דואר אלקטרוני|ईमेल|ईमेल पता|alamat email|surel|địa chỉ email|thư điện tử|อีเมล|メール|メールアドレス|電子メール|eメール|이메일|이메일 주소|메일|메일주소|邮箱|邮件|电子邮件|邮箱地址|电子邮箱|郵箱|電子郵件|電郵|信箱',
   first_name:
-    'first name|first|firstname|given name|givenname|forename|fname|contact first name|person first name|lead first name|vorname|prénom|prenom|nombre|nombre de pila|nome|primeiro nome|primo nome|nome di battesimo|voornaam|förnamn|fornavn|etunimi|imię|křestní jméno|jméno|krstné meno|meno|keresztnév|utónév|prenume|ime|собствено име|първо име|имя|ім я|όνομα|ad|isim|adı|الاسم الأول|الاسم الاول|שם פרטי|पहला नाम|प्रथम नाम|nama depan|tên|ชื่อ|ชื่อจริง|名|下の名前|이름|名字',
+    'first name|first|firstname|given name|givenname|forename|fname|contact first name|person first name|lead first name|vorname|prénom|prenom|nombre|nombre de pila|nome|primeiro nome|primo nome|nome di battesimo|voornaam|förnamn|fornavn|etunimi|imię|křestní jméno|jméno|krstné meno|meno|keresztnév|utónév|prenume|ime|собствено име|първо име|имя|ім’я|όνομα|ad|isim|adı|الاسم الأول|الاسم الاول|שם פרטי|पहला नाम|प्रथम नाम|nama depan|tên|ชื่อ|ชื่อจริง|名|下の名前|이름|名字',
   last_name:
     'last name|last|lastname|surname|family name|familyname|lname|contact last name|person last name|lead last name|nachname|familienname|zuname|nom|nom de famille|apellido|apellidos|cognome|sobrenome|apelido|último nome|achternaam|familienaam|efternamn|etternavn|efternavn|sukunimi|nazwisko|příjmení|priezvisko|vezetéknév|családnév|nume de familie|nume|prezime|фамилия|фамилно име|прізвище|επώνυμο|επίθετο|soyadı|soyad|soyisim|اسم العائلة|الاسم الأخير|الاسم الاخير|שם משפחה|उपनाम|अंतिम नाम|कुलनाम|nama belakang|họ|นามสกุล|姓|名字|성|姓氏',
   company:
-    'company|company name|companyname|organization|organisation|organization name|organization 1 name|organisation name|account|account name|employer|business name|firma|firmenname|unternehmen|betrieb|entreprise|société|nom de l entreprise|empresa|compañía|organización|nombre de la empresa|azienda|società|ragione sociale|nome azienda|nome da empresa|companhia|organização|bedrijf|bedrijfsnaam|organisatie|företag|företagsnamn|bedrift|selskap|firmanavn|virksomhed|yritys|yrityksen nimi|nazwa firmy|przedsiębiorstwo|společnost|název firmy|spoločnosť|názov firmy|cég|cégnév|vállalat|companie|firmă|compania|tvrtka|naziv tvrtke|poduzeće|фирма|компания|организация|компанія|організація|назва компанії|название компании|εταιρεία|εταιρία|επωνυμία|şirket|şirket adı|الشركة|اسم الشركة|חברה|שם החברה|कंपनी|कंपनी का नाम|संगठन|perusahaan|nama perusahaan|công ty|tên công ty|บริษัท|ชื่อบริษัท|会社|会社名|企業名|法人名|회사|회사명|기업명|公司|公司名称|单位|企业|公司名稱|企業',
+    'company|company name|companyname|organization|organisation|organization name|organization 1 name|organisation name|account|account name|employer|business name|firma|firmenname|unternehmen|betrieb|entreprise|société|nom de l’entreprise|empresa|compañía|organización|nombre de la empresa|azienda|società|ragione sociale|nome azienda|nome da empresa|companhia|organização|bedrijf|bedrijfsnaam|organisatie|företag|företagsnamn|bedrift|selskap|firmanavn|virksomhed|yritys|yrityksen nimi|nazwa firmy|przedsiębiorstwo|společnost|název firmy|spoločnosť|názov firmy|cég|cégnév|vállalat|companie|firmă|compania|tvrtka|naziv tvrtke|poduzeće|фирма|компания|организация|компанія|організація|назва компанії|название компании|εταιρεία|εταιρία|επωνυμία|şirket|şirket adı|الشركة|اسم الشركة|חברה|שם החברה|कंपनी|कंपनी का नाम|संगठन|perusahaan|nama perusahaan|công ty|tên công ty|บริษัท|ชื่อบริษัท|会社|会社名|企業名|法人名|회사|회사명|기업명|公司|公司名称|单位|企业|公司名稱|企業',
   phone:
     'phone|phone number|phonenumber|mobile|mobile phone|mobile number|telephone|tel|cell|cell phone|cellphone|work phone|business phone|primary phone|contact phone|phone 1 value|person phone|person phone work|telefon|telefonnummer|rufnummer|handy|handynummer|mobil|mobilnummer|téléphone|portable|numéro de téléphone|teléfono|móvil|celular|telefono|cellulare|numero di telefono|telefone|telemóvel|número de telefone|telefoon|telefoonnummer|mobiel|telefonnumber|puhelin|puhelinnumero|numer telefonu|telefonní číslo|telefónne číslo|telefonszám|număr de telefon|broj telefona|телефон|номер телефона|номер телефону|мобильный|τηλέφωνο|κινητό|telefon numarası|cep telefonu|الهاتف|رقم الهاتف|جوال|טלפון|נייד|फ़ोन|फोन|फ़ोन नंबर|मोबाइल|telepon|nomor telepon|điện thoại|số điện thoại|โทรศัพท์|เบอร์โทร|เบอร์โทรศัพท์|電話|電話番号|携帯電話|전화|전화번호|휴대폰|휴대전화|电话|电话号码|手机|手机号|電話號碼|手機',
   categories:
@@ -79,10 +79,11 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
   const email = emailColumn(headers, sample);
   const taken = new Set(email === -1 ? [] : ['email']);
   const custom = customKeys();
+  const named = new Set(headers.map(normalizedWords));
   return headers.map((header, index): ColumnMapping => {
     if (index === email) return { index, target: 'email' };
     const plain = normalizedWords(header);
-    if (plain === '' || (isOwn && REPORTED.has(header)) || PROBLEM_COLUMNS.includes(header))
+    if (header === '' || (isOwn && REPORTED.has(header)) || PROBLEM_COLUMNS.includes(header))
       return { index, target: 'ignore' };
     if (header.startsWith(CUSTOM)) return { index, target: custom(header.slice(CUSTOM.length)) };
     const consent = consentTarget(header);
@@ -90,11 +91,23 @@ export function suggestMapping(columns: readonly string[], { hasHeader, sample }
       taken.add(consent);
       return { index, target: consent };
     }
-    const known = SYNONYMS.find(([target, names]) => target !== 'email' && names.has(plain) && !taken.has(target))?.[0];
-    if (known === undefined) return { index, target: custom(keyOf(header)) };
+    const known =
+      fieldNamed(plain, taken) ?? (named.has(shortName(header)) ? undefined : fieldNamed(shortName(header), taken));
+    if (known === undefined) return { index, target: custom(keyOf(header) || `column_${index + 1}`) };
     taken.add(known);
     return { index, target: known };
   });
+}
+
+/** Returns the standard field with this usual name, unless another column has it. The address is found separately. */
+function fieldNamed(name: string, taken: ReadonlySet<string>): string | undefined {
+  return SYNONYMS.find(([target, names]) => target !== 'email' && names.has(name) && !taken.has(target))?.[0];
+}
+
+/** Returns a header without what tools and forms add: the table's name before it, and a remark in brackets. */
+function shortName(header: string): string {
+  const plain = normalizedWords(header.replace(/[([{*].*$/s, ''));
+  return plain.replace(/^(?:contact|lead|person|people|prospect|customer|user|properties|kontakt|kunde) /, '');
 }
 
 /** Converts a header to a key that templates can use. */

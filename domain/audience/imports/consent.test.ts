@@ -1,5 +1,6 @@
 import test from 'ava';
-import { consentTarget, readStatus, readSubscribed, readUnsubscribed } from './consent.ts';
+import { consentTarget } from './consent-headers.ts';
+import { readStatus, readSubscribed, readUnsubscribed } from './consent.ts';
 
 test('no word that says "may not be mailed" is read as permission', (t) => {
   for (const word of [

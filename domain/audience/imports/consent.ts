@@ -1,24 +1,10 @@
-import {
-  BOUNCE_HEADERS,
-  BOUNCED,
-  MAILABLE,
-  NEGATIONS,
-  NO,
-  NOT_NOW,
-  OPT_IN_HEADERS,
-  OPT_OUT_HEADERS,
-  OPT_OUT_NAMES,
-  REFUSED,
-  STATUS_HEADERS,
-  YES,
-} from './consent-words.ts';
+import { speaksOfPermission, type ConsentTarget } from './consent-headers.ts';
+import { BOUNCED, FORBIDDING, MAILABLE, NEGATIONS, NO, NOT_NOW, REFUSED, YES } from './consent-words.ts';
 import { normalizedWords, signs, normalizedWordSet } from './header-words.ts';
+import { isSpreadsheetError } from './spreadsheet-error.ts';
 
 /** Permission to mail a person, read from the columns of an imported list. `unclear`: the text is not understood. */
 export type Permission = 'given' | 'withheld' | 'opted_out' | 'bounced' | 'unclear';
-
-/** Mapping targets of permission columns. */
-type ConsentTarget = 'subscribed' | 'unsubscribed' | 'bounced';
 
 type Statement =
   | 'blank'
@@ -30,6 +16,8 @@ type Statement =
   | 'not_now'
   | 'refused'
   | 'bounced'
+  | 'crossed'
+  | 'error'
   | 'unknown';
 
 const LISTS: readonly (readonly [Statement, ReadonlySet<string>])[] = [
@@ -51,43 +39,52 @@ const negations = normalizedWordSet(NEGATIONS);
 const nothing = normalizedWordSet(
   'n a|na|null|none|nil|undefined|empty|blank|keine angabe|k a|s o|brak|nan|ninguno|aucun|nessuno',
 );
-/** Words that forbid mail wherever they occur in a longer text. */
+/** Tests a longer text for words that forbid mail. Single words such as `blocked` count only alone or in brackets. */
 const forbids = signs(
-  'unsubscrib|unsub|opted out|opt out|optout|do not contact|do not mail|do not email|dnc|blocklist|blacklist|complain|marked as spam|abgemeldet|abbestellt|désabonné|désinscrit|dado de baja|disiscritto|descadastrado|uitgeschreven|afgemeld|avregistrerad|avmeldt|afmeldt|wypisan|odhlášen|leiratkozott|dezabonat|odjavljen|отписан|відписан|配信停止|配信拒否|購読解除|수신거부|수신 거부|구독취소|退订|退訂|拒收',
+  `${FORBIDDING}|${REFUSED.split('|')
+    .filter((words) => words !== 'de baja' && words.includes(' '))
+    .join('|')}`,
 );
+const isRefusal = signs(REFUSED);
+const isBounce = signs(BOUNCED);
+const isPostponement = signs(NOT_NOW);
 const tellsOfBounce = signs('bounce|hard bounce|cleaned|undeliverable|unzustellbar');
+/** A cause in brackets after a state. */
+const CAUSE = /\s*[([{].*$/s;
 const CONTRACTED = /\bisn ?t\b|\bdoesn ?t\b/;
-const DATE = /^\d{1,4}[-./年]\s?\d{1,2}[-./月]\s?\d{1,4}|^\d{4}-?\d{2}-?\d{2}\b|^\w{3,9}\.? \d{1,2},? \d{4}/;
+const DATE =
+  /^\d{1,4}[-./年]\s?\d{1,2}[-./月]\s?\d{1,4}|^\d{4}-?\d{2}-?\d{2}\b|^(?:\p{L}{2,10}\.?,? )?(?:\p{L}{3,10}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}\.?[-/ ](?:de )?\p{L}{3,10}\.?[-/ ,](?: ?de )?\d{2,4})\b/u;
 const NO_DATE = /^0{1,4}[-./]0{1,2}[-./]0{1,4}|^1970-01-01/;
 
-const optOutHeader = signs(OPT_OUT_HEADERS);
-const optOutNames = normalizedWordSet(OPT_OUT_NAMES);
-const bounceHeader = signs(BOUNCE_HEADERS);
-const optInHeader = signs(OPT_IN_HEADERS);
-const statusHeader = signs(STATUS_HEADERS);
+/** Marks of checkboxes and of questionnaires. A cross may mean a no, or a checked box. */
+const MARKS: readonly (readonly [marks: RegExp, statement: Statement])[] = [
+  [/^[✅☑✓✔○〇◯⭕●]\ufe0f?/u, 'yes'],
+  [/^[☐□⬜▢]\ufe0f?/u, 'no'],
+  [/^[✗✘☒❌⛔🚫×✕✖]\ufe0f?/u, 'crossed'],
+];
+/** Negations of scripts without spaces, before the negated word. */
+const NEGATED_WITHOUT_SPACE = /^(?:未|不|非|没有|没|無|无|미|비)/u;
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** Reads a cell of a permission column. */
+export type ReadPermission = (cell: string) => Permission;
+
 /**
- * Headers that contain permission words but belong to columns with counts, links, texts or other channels than email.
+ * Returns the reader of a permission column by its target and header. In lists with a Chinese, Japanese or Korean
+ * header, O means yes and X means no.
  */
-const OTHER =
-  /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|call|sms|whats ?app|fax|push|template|subject|count of)\b/;
-
-/** Headers of columns with the time, place or source of an opt-in, which do not prove permission. */
-const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
-
-/** Returns the target of a permission column by its header; undefined for any other column. */
-export function consentTarget(header: string): ConsentTarget | undefined {
-  const plain = normalizedWords(header);
-  if (plain === '' || OTHER.test(plain)) return undefined;
-  if (optOutNames.has(plain) || optOutHeader(plain)) return 'unsubscribed';
-  if (bounceHeader(plain)) return 'bounced';
-  if (optInHeader(plain) && !OF_OPT_IN.test(plain)) return isNegated(plain) ? 'unsubscribed' : 'subscribed';
-  return undefined;
+export function permissionReader(target: ConsentTarget | 'status', header: string): ReadPermission {
+  const read = READERS[target];
+  if (target === 'status' || !EAST_ASIAN.test(header)) return read;
+  return (cell) => read(/^\s*[xｘ]\s*$/i.test(cell) ? '×' : /^\s*[oｏ]\s*$/i.test(cell) ? '○' : cell);
 }
 
-/** Returns true for the header of a state column, such as `Lead status`, whose words may forbid mail. */
-export function isStatusHeader(header: string): boolean {
-  return statusHeader(normalizedWords(header));
-}
+const READERS: Readonly<Record<ConsentTarget | 'status', ReadPermission>> = {
+  subscribed: readSubscribed,
+  unsubscribed: readUnsubscribed,
+  bounced: (cell) => readUnsubscribed(cell, 'bounced'),
+  status: readStatus,
+};
 
 /** Reads a cell of a column that permits mail. A blank cell is read as permission. */
 export function readSubscribed(cell: string): Permission {
@@ -97,6 +94,7 @@ export function readSubscribed(cell: string): Permission {
     case 'mailable':
       return 'given';
     case 'no':
+    case 'crossed':
     case 'not_now':
       return 'withheld';
     case 'refused':
@@ -125,18 +123,24 @@ export function readUnsubscribed(cell: string, kind: 'opted_out' | 'bounced' = '
       return 'bounced';
     case 'not_now':
       return 'withheld';
+    case 'crossed':
+    case 'error':
+      return 'unclear';
     default:
       // In a bounce column any other text is read as a bounce, because it is the mail server's answer.
       return kind === 'bounced' && !isNothing(cell) ? 'bounced' : isNothing(cell) ? 'given' : 'unclear';
   }
 }
 
-/** Reads a cell of a state column. Only words that forbid mail are used, because others are ambiguous. */
+/**
+ * Reads a cell of a state column. Only words that forbid mail, or deny a permission to mail, count. Others, such as
+ * `inactive`, are ambiguous.
+ */
 export function readStatus(cell: string): Permission {
   const statement = statementOf(cell);
   if (statement === 'refused') return 'opted_out';
   if (statement === 'bounced') return 'bounced';
-  return 'given';
+  return statement === 'not_now' && speaksOfPermission(normalizedWords(cell)) ? 'withheld' : 'given';
 }
 
 function isNothing(cell: string): boolean {
@@ -157,15 +161,31 @@ function statementOf(cell: string): Statement {
 
 function findStatement(cell: string): Statement {
   const text = cell.trim();
-  if (text === '') return 'blank';
-  if (/^[✗✘☒❌⛔🚫]/u.test(text)) return 'no';
-  if (/^[✅☑✓✔]/u.test(text)) return 'yes';
+  if (/^[[\](){}"',;]*$/.test(text)) return 'blank';
+  if (isSpreadsheetError(text)) return 'error';
+  for (const [marks, statement] of MARKS) {
+    if (!marks.test(text)) continue;
+    const rest = text.replace(marks, '').trim();
+    return normalizedWords(rest) ? findStatement(rest) : statement;
+  }
   if (NO_DATE.test(text)) return 'no';
   if (/^[-+]?\d+(?:[.,]\d+)?\s*%?$/.test(text)) return numberStatement(Number(text.replace(',', '.').replace('%', '')));
   if (DATE.test(text)) return 'date';
-  // Removes a reason in brackets after the state.
-  const plain = normalizedWords(text.replace(/\s*[([{].*$/s, '')) || normalizedWords(text);
+  const [state, cause] = [normalizedWords(text.replace(CAUSE, '')), normalizedWords(CAUSE.exec(text)?.[0] ?? '')];
+  return state ? stricter(wordsStatement(state), cause) : wordsStatement(cause);
+}
+
+function wordsStatement(plain: string): Statement {
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
+}
+
+/** Returns the statement of a state, unless its cause in brackets forbids mail, as in `Active (bounced)`. */
+function stricter(state: Statement, cause: string): Statement {
+  if (cause === '' || state === 'refused' || state === 'bounced') return state;
+  if (negated(cause)) return state;
+  if (isRefusal(cause) || forbids(cause)) return 'refused';
+  if (isBounce(cause)) return 'bounced';
+  return isPostponement(cause) || / (?:removed|deleted|revoked)\b/.test(` ${cause}`) ? 'not_now' : state;
 }
 
 function numberStatement(value: number): Statement {
@@ -178,13 +198,10 @@ function listed(plain: string): Statement | undefined {
 
 /** Reads a negated state, such as `not subscribed` or `nicht abgemeldet`, and inverts it. */
 function negated(plain: string): Statement | undefined {
+  const unspaced = plain.replace(NEGATED_WITHOUT_SPACE, '');
+  if (unspaced !== plain && listed(unspaced)) return NEGATED[listed(unspaced)!] ?? 'unknown';
   const [first = '', ...rest] = plain.split(' ');
   if (rest.length === 0 || !(negations.has(first) || CONTRACTED.test(plain))) return undefined;
   const state = listed(rest.join(' '));
   return state && (NEGATED[state] ?? state);
-}
-
-function isNegated(plain: string): boolean {
-  const [first = '', ...rest] = plain.split(' ');
-  return rest.length > 0 && negations.has(first);
 }

@@ -126,8 +126,32 @@ function sniffWide(head: Buffer): string | undefined {
   if (a && b && c && !d) return 'utf-32be';
   if (b && d && !a && !c) return 'utf-16le';
   if (a && c && !b && !d) return 'utf-16be';
+  return sniffSigns(head.subarray(0, length));
+}
+
+/**
+ * Detects UTF-16 of scripts without zero bytes, such as Cyrillic, by the signs of a list. Zeros stand on one side only,
+ * and both an @ and a line end have one.
+ */
+function sniffSigns(head: Buffer): string | undefined {
+  for (const [encoding, signByte, zeroByte] of [
+    ['utf-16le', 0, 1],
+    ['utf-16be', 1, 0],
+  ] as const) {
+    const found = new Set<number>();
+    let isOther = false;
+    for (let at = 0; at < head.length; at += 2) {
+      if (head[at + signByte] === 0) isOther = true;
+      if (head[at + zeroByte] === 0) found.add(head[at + signByte]!);
+    }
+    if (!isOther && found.has(AT_SIGN) && (found.has(LINE_FEED) || found.has(CARRIAGE_RETURN))) return encoding;
+  }
   return undefined;
 }
+
+const AT_SIGN = 0x40;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /** Decodes a file to pieces of text, without byte order mark and NUL. Every line end is converted to one line feed. */
 export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {

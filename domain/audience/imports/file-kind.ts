@@ -37,6 +37,7 @@ const TEXT: readonly (readonly [start: RegExp, kind: OtherFile])[] = [
   [/^(?:\[\s*[[{]|\{\s*"|\[\s*"[^"]*"\s*,)/, 'json'],
   [/^(?:From |Return-Path:|Received:|MIME-Version:)/i, 'email'],
   [/^(?:dn: |version: 1\s+dn: )/, 'ldif'],
+  [/^(?=--|\/\*|SET |DROP TABLE |CREATE TABLE |INSERT INTO )[^]*?\b(?:CREATE TABLE|INSERT INTO) /i, 'sql'],
 ];
 
 /** Number of bytes at the start of a file that {@link binaryKind} needs. */

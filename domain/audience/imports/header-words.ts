@@ -32,4 +32,21 @@ export function signs(words: string): (plain: string) => boolean {
   };
 }
 
+/**
+ * Returns a function that finds one of the given complete words, and returns its position or -1. In scripts without
+ * spaces a word is found at any position.
+ */
+export function words(list: string): (plain: string) => number {
+  const all = normalizedWordSet(list);
+  const unspaced = [...all].filter((word) => UNSPACED.test(word));
+  return (plain) => {
+    let position = 0;
+    for (const word of plain.split(' ')) {
+      if (all.has(word)) return position;
+      position += word.length + 1;
+    }
+    return Math.max(-1, ...unspaced.map((word) => plain.indexOf(word)));
+  };
+}
+
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;

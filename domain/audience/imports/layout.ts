@@ -1,4 +1,4 @@
-import { parseAddresses } from '../../../lib/address.ts';
+import { parseAddress, parseAddresses } from '../../../lib/address.ts';
 import { namesAddresses } from './columns.ts';
 import type { CsvRecord } from './records.ts';
 
@@ -15,12 +15,16 @@ export function namedDelimiter(text: string): string | undefined {
   return named === '"' ? undefined : named;
 }
 
-/** Returns the separator that splits the first lines into the most equal numbers of cells; a comma if none does. */
+/**
+ * Returns the separator that splits the first lines most evenly; a comma if none does. A line of several addresses, as
+ * mail programs copy them, stays one cell.
+ */
 export function detectDelimiter(sample: string): string {
   const lines = sample
     .split('\n')
     .filter((line) => line.trim())
     .slice(0, 30);
+  if (lines.every(listsAddresses)) return '\t';
   let best: string = ',';
   let bestScore = 0;
   for (const delimiter of DELIMITERS) {
@@ -31,6 +35,11 @@ export function detectDelimiter(sample: string): string {
     if (score > bestScore) [best, bestScore] = [delimiter, score];
   }
   return best;
+}
+
+function listsAddresses(line: string): boolean {
+  const parts = line.split(/[,;\s]+/).filter(Boolean);
+  return parts.length > 1 && parts.every((part) => parseAddress(part) !== null);
 }
 
 function countOutsideQuotes(line: string, delimiter: string): number {
@@ -98,12 +107,27 @@ function headerOf(
   if (skipRows !== undefined && (hasHeader || !hasAddress(first))) return first;
   const addressed = rows.findIndex(hasAddress);
   const above = addressed === -1 ? rows.slice(0, 10) : rows.slice(0, addressed);
+  const belowTitles = headerBelowTitles(rows);
+  if (belowTitles) return belowTitles;
   const named = above.find(
     ({ values }) => values.some(namesAddresses) && (filled(values) > 1 || widthOf(rows, addressed) === 1),
   );
   if (named) return named;
   const least = Math.max(1, Math.ceil(widthOf(rows, addressed) / 2));
   return above.find(({ values }) => filled(values) >= least) ?? (hasHeader ? first : undefined);
+}
+
+/**
+ * Returns a header below title lines that contain an address, such as that of the exporting person. No row above it has
+ * an address in its column, so no person is skipped.
+ */
+function headerBelowTitles(rows: readonly Row[]): Row | undefined {
+  return rows.slice(0, HEADER_ROWS).find((row, index) => {
+    if (index === 0 || hasAddress(row) || filled(row.values) < 2) return false;
+    const column = row.values.findIndex(namesAddresses);
+    const isAddress = ({ values }: Row) => parseAddresses(values[column] ?? '').length > 0;
+    return column !== -1 && !rows.slice(0, index).some(isAddress) && rows.slice(index + 1, index + 3).some(isAddress);
+  });
 }
 
 function widthOf(rows: readonly Row[], addressed: number): number {

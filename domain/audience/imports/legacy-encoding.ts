@@ -29,6 +29,8 @@ const CANDIDATES: readonly Candidate[] = [
   { encoding: 'koi8-r', detector: 'koi8-r', domains: 'ru su' },
   { encoding: 'koi8-u', detector: 'koi8-u', domains: 'ua' },
   { encoding: 'ibm866', detector: 'cp866', domains: '' },
+  { encoding: 'cp850', detector: 'cp850', domains: '' },
+  { encoding: 'macintosh', detector: 'macroman', domains: '' },
   {
     encoding: 'shift_jis',
     detector: 'cp932',
@@ -57,6 +59,8 @@ const CANDIDATES: readonly Candidate[] = [
  * addresses.
  */
 const WEIGHT = { detector: 0.35, words: 0.5, domains: 0.15 };
+/** Lead of the most frequent encoding. A few accents say little about the others. */
+const WESTERN = 0.005;
 /**
  * Bounds of the confidence, which grows with the distance to the second-best encoding. An older encoding is never
  * certain.
@@ -76,12 +80,17 @@ export function legacyEncoding(sample: Buffer): EncodingGuess {
   // Without words only single signs such as a dash are left, which are weak evidence. Most files with such signs are
   // Western.
   if (words.length === 0) return { encoding: 'windows-1252', confidence: LEAST_CONFIDENT };
+  // Excel for the Mac ends lines of this encoding with a carriage return alone.
+  const hasMacLines = sample.includes(0x0d) && !sample.includes(0x0a);
   let best = { encoding: 'windows-1252', score: 0 };
   let second = 0;
   for (const { encoding, detector, domains, usual } of CANDIDATES) {
     const readable = mean(words.map((word) => plausibility(word, encoding, usual)));
     const home = mean(countries.map((country) => (domains.split(' ').includes(country) ? 1 : 0)));
-    const score = WEIGHT.detector * (detected.get(detector) ?? 0) + WEIGHT.words * readable + WEIGHT.domains * home;
+    const lead = encoding === 'windows-1252' ? WESTERN : 0;
+    const isMac = encoding === 'macintosh' && hasMacLines;
+    const detection = isMac ? 1 : (detected.get(detector) ?? 0);
+    const score = WEIGHT.detector * detection + WEIGHT.words * readable + WEIGHT.domains * home + lead;
     if (score > best.score) {
       second = best.score;
       best = { encoding, score };
@@ -129,10 +138,13 @@ const SCRIPTS = [
   /^[\p{Script=Hangul}\p{Script=Han}（）-]+$/u,
 ];
 /**
- * Matches signs of a wrong encoding: a capital after a small letter, three equal letters in a row, symbols, or broken
- * characters.
+ * Signs of misread text: a capital after a small letter, two capitals before one, three equal letters in a row, rare
+ * letters, symbols and broken characters.
  */
-const ODD = /\p{Ll}\p{Lu}|(\p{L})\1\1|[\p{Sc}\p{So}\p{Sm}\p{Sk}\p{No}\p{Cc}\p{Co}\p{Cn}\ufffd¡¿«»“”„‰†‡…•]/u;
+const ODD =
+  /\p{Ll}\p{Lu}|^\p{Lu}{2}\p{Ll}|[Ÿƒﬁﬂ]|(\p{L})\1\1|[\p{Sc}\p{So}\p{Sm}\p{Sk}\p{No}\p{Cc}\p{Co}\p{Cn}\ufffd¡¿«»“”„‰†‡…•]/u;
+/** Typographic signs, which stand alone between words. */
+const SIGNS = /^[“”„«»‘’€–—…•™]+$/u;
 const HALF_WIDTH = /[\uff61-\uff9f]/u;
 
 /** Rates a word decoded with an encoding, from 0 to 1. Returns -1 if the bytes are invalid in the encoding. */
@@ -140,6 +152,7 @@ function plausibility(word: Buffer, encoding: string, usual: Candidate['usual'])
   const text = iconv.decode(word, encoding);
   if (text.includes('\ufffd')) return -1;
   if (HALF_WIDTH.test(text)) return 0.1;
+  if (SIGNS.test(text)) return 0.9;
   // A word may contain ASCII, as in "GmbH", but all its letters must belong to one script.
   if (ODD.test(text.replace(/^[(„“"«]+|[)“”"».…]+$/g, ''))) return 0;
   if (!SCRIPTS.some((script) => script.test(text))) return 0.2;

@@ -1,8 +1,10 @@
 import type { ColumnMapping } from '../../../db/models/contact-import.ts';
 import { parseAddress, parseAddresses } from '../../../lib/address.ts';
 import { cleanText, CONTACT_LIMITS, customFieldsFit, type ContactDraft } from '../../directory/contact-fields.ts';
-import { isStatusHeader, readStatus, readSubscribed, readUnsubscribed, type Permission } from './consent.ts';
+import { isStatusHeader } from './consent-headers.ts';
+import { permissionReader, type Permission } from './consent.ts';
 import type { CsvRecord } from './records.ts';
+import { isSpreadsheetError } from './spreadsheet-error.ts';
 
 /** Reasons for a row in the problem list. */
 export const ROW_REASONS = [
@@ -25,6 +27,8 @@ export const CUSTOM = 'custom:';
 /** Name of the custom field for the further addresses of a cell with several. */
 const OTHER_EMAILS = 'other_emails';
 const FORMULA_GUARD = /^'[=+\-@＝＋－＠\t|]/;
+const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/;
+const EQUALS = 61;
 const QUOTE = 34;
 const APOSTROPHE = 39;
 
@@ -76,7 +80,7 @@ export function rowReader({ mapping, columns, delimiter }: RowMeaning): RowReade
     .filter((column) => column.target.startsWith(CUSTOM))
     .map(({ index, target }) => ({ index, key: target.slice(CUSTOM.length) }));
   const used = mapping.filter(({ target }) => target !== 'ignore').map(({ index }) => index);
-  const permission = permissionReader(mapping, columns);
+  const permission = rowPermission(mapping, columns);
   const inText = separatorInText(delimiter);
   return {
     read({ values, raw }) {
@@ -147,36 +151,43 @@ const BY_STRENGTH: readonly Permission[] = ['bounced', 'opted_out', 'unclear', '
 /**
  * Creates the reader of all permission columns. State columns are included unless they are mapped to a standard field.
  */
-function permissionReader(
+function rowPermission(
   mapping: readonly ColumnMapping[],
   columns: readonly string[],
 ): (values: readonly string[]) => { state: Permission; column: string } {
   const targets = new Map(mapping.map(({ index, target }) => [index, target]));
   const readers = columns.flatMap((column, index) => {
     const target = targets.get(index) ?? 'ignore';
-    if (target === 'subscribed') return { index, column, read: readSubscribed };
-    if (target === 'unsubscribed') return { index, column, read: readUnsubscribed };
-    if (target === 'bounced') return { index, column, read: (text: string) => readUnsubscribed(text, 'bounced') };
+    if (target === 'subscribed' || target === 'unsubscribed' || target === 'bounced')
+      return { index, column, read: permissionReader(target, column) };
     const isFree = target === 'ignore' || target.startsWith(CUSTOM);
-    return isFree && isStatusHeader(column) ? { index, column, read: readStatus } : [];
+    return isFree && isStatusHeader(column) ? { index, column, read: permissionReader('status', column) } : [];
   });
   return (values) => {
     let found: { state: Permission; column: string } = { state: 'given', column: '' };
     for (const { index, column, read } of readers) {
-      const state = read(cell(values, index));
+      const state = read(shownCell(values, index));
       if (BY_STRENGTH.indexOf(state) < BY_STRENGTH.indexOf(found.state)) found = { state, column };
     }
     return found;
   };
 }
 
+/** Returns the text of a cell, or an empty text for a failed formula. */
 function cell(values: readonly string[], index: number): string {
+  const text = shownCell(values, index);
+  return isSpreadsheetError(text) ? '' : text;
+}
+
+function shownCell(values: readonly string[], index: number): string {
   const value = values[index];
   if (value === undefined) return '';
   const text = cleanText(value);
   const start = text.charCodeAt(0);
   if (start === APOSTROPHE && FORMULA_GUARD.test(text)) return text.slice(1);
-  // Removes quotes that the parser did not recognize because of a space after the closing quote.
+  // Exports write `="0151"`, so that spreadsheets keep the zero.
+  if (start === EQUALS) return TEXT_FORMULA.exec(text)?.[1]?.replaceAll('""', '"') ?? text;
+  // A space after the closing quote prevents the parser from recognizing the quotes.
   return start === QUOTE && text.length > 1 && text.endsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
 }
 
@@ -194,7 +205,7 @@ function titles(text: string): string[] {
   return text
     ? text
         .split(/[;,|]|:::/)
-        .map((title) => title.trim().toLowerCase())
+        .map((title) => title.replace(/^[\s"]+|[\s"]+$/g, '').toLowerCase())
         .filter((title) => title && !title.startsWith('* '))
     : [];
 }

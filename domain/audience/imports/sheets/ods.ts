@@ -13,7 +13,7 @@ export async function openOds(archive: Archive): Promise<Workbook> {
   const names = new TableNames();
   for await (const _ of archive.stream(CONTENT, names)) continue;
   return {
-    sheets: names.names.map((name) => ({ name, isHidden: false })),
+    sheets: names.tables.map(({ name, style }) => ({ name, isHidden: names.hiddenStyles.has(style) })),
     rows: (name) => rowsOf(archive, new Table(name)),
   };
 }
@@ -26,12 +26,19 @@ async function* rowsOf(archive: Archive, table: Table): AsyncGenerator<SheetRow[
 }
 
 class TableNames extends MarkupReader {
-  readonly names: string[] = [];
+  readonly tables: { name: string; style: string }[] = [];
+  /** Styles of hidden tables. */
+  readonly hiddenStyles = new Set<string>();
+  #style = '';
   #depth = 0;
 
   protected open(name: string, attributes: Attributes): void {
+    if (name === 'style') this.#style = attribute(attributes, 'name') ?? '';
+    else if (name === 'table-properties' && attribute(attributes, 'display') === 'false')
+      this.hiddenStyles.add(this.#style);
     if (name !== 'table') return;
-    if (this.#depth === 0) this.names.push(attribute(attributes, 'name') ?? '');
+    const [title = '', style = ''] = [attribute(attributes, 'name'), attribute(attributes, 'style-name')];
+    if (this.#depth === 0) this.tables.push({ name: title, style });
     this.#depth += 1;
   }
 
@@ -118,9 +125,6 @@ class Table extends MarkupReader {
 
   #cellText(): string {
     const type = attribute(this.#cell, 'value-type');
-    // Files written by Excel mark an error by this value type. The text of an error, such as #N/A, must not appear in
-    // an email.
-    if (this.#cell['calcext:value-type'] === 'error') return '';
     const value = attribute(this.#cell, 'value');
     // Uses the stored value of a number that is shown as a power of ten, because digits are missing in the shown text.
     if (type === 'float' && value !== undefined && /\de[+-]?\d/i.test(this.#written)) return wholeNumber(value);

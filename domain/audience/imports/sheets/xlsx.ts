@@ -137,6 +137,9 @@ class SharedStrings extends TextReader {
   }
 }
 
+/** End of a date without a time of day. */
+const MIDNIGHT = /T00:00(?::00(?:\.0+)?)?Z?$/;
+
 class Cells extends TextReader {
   readonly rows: SheetRow[] = [];
   readonly #strings: readonly string[];
@@ -199,13 +202,14 @@ class Cells extends TextReader {
       case 'inlineStr':
         return unescaped(this.written);
       case 'str':
-      case 'd':
         return unescaped(value);
+      case 'd':
+        return value.replace(MIDNIGHT, '');
       case 'b':
         return value === '1' ? 'TRUE' : 'FALSE';
-      // The text of a failed formula, such as #N/A, must not appear in an email.
+      // The reader of rows recognizes the text of a failed formula, such as #N/A.
       case 'e':
-        return '';
+        return value;
       default:
         return value === ''
           ? ''
