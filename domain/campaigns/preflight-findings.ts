@@ -3,8 +3,8 @@ import { toFinding } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 
 /**
- * Maximum points that each check can subtract from the score. A check that has passed is described by the message
- * `preflight.passes.<check>`.
+ * Maximum number of points that each check can subtract from the score. A check that has passed is described by the
+ * message `preflight.passes.<check>`.
  */
 export const PREFLIGHT_CHECKS = {
   launch: 60,

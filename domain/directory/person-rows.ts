@@ -1,11 +1,11 @@
-/** SQL: condition on rows that belong to the contacts `:contacts`. */
+/** SQL condition on rows that belong to the contacts `:contacts`. */
 export const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
-/** SQL: addresses of the contacts `:contacts`, including former ones. */
+/** SQL for the addresses of the contacts `:contacts`, including former ones. */
 export const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
 
-/** SQL: condition on a sample email `s` of an approval: one of {@link ADDRESSES} is among its recipients. */
+/** SQL condition on a sample email `s` of an approval: one of {@link ADDRESSES} is among its recipients. */
 export const SAMPLE_TO = `(string_to_array(lower(s ->> 'to'), ', ')
   || array(select lower(jsonb_array_elements_text(s -> 'cc')))) && array(${ADDRESSES})`;
 
@@ -21,7 +21,7 @@ interface PersonRows {
   /** Name of the part in a person's file. */
   part: string;
   table: string;
-  /** SQL: condition on the table's rows `t`. */
+  /** SQL condition on the table's rows `t`. */
   where: string;
   /** SQL of further columns, such as the names of rows that are referenced by id. */
   more?: string;

@@ -303,8 +303,8 @@ async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<C
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
   if (send.handover === 'pending') {
-    // Removes the token, so that an attempt wrongly presumed dead can neither record the end of its message nor submit
-    // it.
+    // Removes the token. If another attempt was wrongly assumed to have crashed, it can then neither record the end of
+    // its message nor submit it.
     const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
     await tx.org
       .table('sends')
@@ -313,7 +313,8 @@ async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<C
     Object.assign(send, back);
     return undefined;
   }
-  // A new token prevents an attempt wrongly presumed dead from settling the email.
+  // Sets a new token. If another attempt was wrongly assumed to have crashed, it can then no longer store the result of
+  // the email.
   const token = newId();
   await tx.org
     .table('sends')

@@ -2,7 +2,7 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { CampaignInEffect } from './campaign/campaign-view.ts';
 import type { SeatDay } from './seats.ts';
 
-/** SQL: the ramp level for the first sending day after `ramp_day`. */
+/** SQL for the ramp level for the first sending day after `ramp_day`. */
 const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
 
 /**

@@ -18,7 +18,7 @@ interface LeadCoverage {
   bounced: number;
   unsubscribed: number;
   fresh: number;
-  /** Fresh contacts without invalid or suppressed addresses. */
+  /** Number of fresh contacts without an invalid or suppressed address. */
   fresh_reachable: number;
   companies: number;
   companies_contacted: number;

@@ -16,7 +16,7 @@ import { assertBelowLimit } from '../../platform/full-list.ts';
 import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenAutomationRuns } from './end-runs.ts';
 
-/** Maximum automations of a workspace. Every event is matched against all automations of its trigger. */
+/** Maximum number of automations of a workspace. Every event is matched against all automations of its trigger. */
 export const MAX_AUTOMATIONS = 200;
 /** Maximum number of rows named in a refusal. */
 const MAX_NAMED = 20;

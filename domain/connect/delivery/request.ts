@@ -1,7 +1,7 @@
 import type { EgressRequest } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 
-/** Maximum bytes of an answer that are stored with a delivery. */
+/** Maximum number of bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** Delivery of one event to one receiver. */
@@ -18,7 +18,7 @@ interface SignedDelivery {
   now: Date;
   /** Timeout (ms) of the whole request. */
   timeoutMs: number;
-  /** Maximum bytes of the answer that are read. */
+  /** Maximum number of bytes of the answer that are read. */
   maxResponseBytes: number;
 }
 

@@ -9,8 +9,8 @@ import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
 /**
- * Maximum concurrent attempts of a shared batch. Attempts that hang are not counted here; the limit per endpoint bounds
- * their number.
+ * Maximum number of concurrent attempts of a shared batch. Attempts that hang are not counted here; the limit per
+ * endpoint bounds their number.
  */
 const AT_ONCE = 100;
 /** Interval (ms) at which an idle batch is checked for new deliveries, in case a notification was lost. */

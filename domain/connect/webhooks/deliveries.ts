@@ -85,7 +85,7 @@ export type DeliveryAttempt = Pick<
   'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason' | 'batch_id'
 > & { endpoint_id: string };
 
-/** Maximum attempts listed per delivery. Redeliveries can add any number of attempts. */
+/** Maximum number of attempts listed per delivery. Redeliveries can add any number of attempts. */
 const LISTED_ATTEMPTS = 100;
 
 /**

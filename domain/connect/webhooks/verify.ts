@@ -17,7 +17,7 @@ import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum bytes read of an answer to a challenge. An echo is short. */
+/** Maximum number of bytes read of an answer to a challenge. An echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
 
 /** Result of one verification challenge to a webhook endpoint. */

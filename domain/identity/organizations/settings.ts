@@ -74,7 +74,8 @@ function logoProblems(bytes: Buffer): Problem[] {
 /**
  * Changes settings of the organization. A new logo replaces the stored one. If the allowed domains change, members with
  * other domains keep their membership.
- * @throws AppError bad_request naming every problem; conflict when somebody else changed the organization meanwhile
+ * @throws AppError bad_request naming every problem; conflict when somebody else has changed the organization in the
+ * meantime
  */
 export async function updateOrganization(
   ctx: Ctx,

@@ -62,12 +62,12 @@ export function creditBindings(settings: AttributionSettings, goalId: string, fi
   };
 }
 
-/** SQL: the status of a customer `c`. */
+/** SQL for the status of a customer `c`. */
 export const STATUS = `case when c.send_id is not null then 'attributed' when c.estimate_id is not null then 'estimated' else 'unattributed' end`;
 
 /**
- * SQL: time of the person's first product event between the credited send `f` and the acquisition, without the event of
- * the conversion itself.
+ * SQL for the time of the person's first product event between the credited send `f` and the acquisition, without the
+ * event of the conversion itself.
  */
 export const VISITED = `(select min(e.occurred_at) from product_events e where e.organization_id = :org and e.person_id = c.person_id
        and e.occurred_at >= f.sent_at and e.occurred_at < c.acquired_at and e.id <> c.event_id)`;

@@ -18,7 +18,7 @@ export const DIMENSIONS = [
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /**
- * SQL: the key of a send in each dimension as text, from its row `f` of `send_facts`. A send belongs to each of its
+ * SQL for the key of a send in each dimension as text, from its row `f` of `send_facts`. A send belongs to each of its
  * contact's categories.
  */
 export const KEYS: Record<Dimension, string> = {

@@ -267,7 +267,7 @@ function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[
   );
 }
 
-/** SQL: the counts of the occurrences `m` as a list of columns. */
+/** SQL for the counts of the occurrences `m` as a list of columns. */
 export const SUMS_OF_MOMENTS = METRICS.map(
   (metric) => `coalesce(sum(m.count) filter (where m.metric = '${metric}'), 0)::int as ${metric}`,
 ).join(', ');

@@ -188,7 +188,7 @@ async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: Camp
 /** SQL condition: enrollments of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
-/** SQL: code of the reason for which a lead waits at its step. */
+/** SQL for the code of the reason for which a lead waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
 /** SQL condition: the enrollment waits because of a limit. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;
