@@ -187,7 +187,7 @@ interface Pool {
   /** True when no other mailbox of the pool is free within the horizon. */
   isAll: boolean;
   /**
-   * Time at which another mailbox of the pool is free; null until queried. After the query no more mailboxes are
+   * Time at which another mailbox of the pool is free. Null until queried. After the query no more mailboxes are
    * locked.
    */
   rest: { at: Date | null } | undefined | null;

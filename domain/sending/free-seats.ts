@@ -7,7 +7,7 @@ import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from
 
 /** Criteria of a search for free mailboxes. */
 interface SeatSearch {
-  /** Required mail provider (`gmail`, `outlook`, `other`); null accepts any. */
+  /** Required mail provider (`gmail`, `outlook`, `other`). Null accepts any. */
   family: string | null;
   pool: PoolShape;
   /** Number of mailboxes needed. */

@@ -74,7 +74,7 @@ const OTHER =
 /** Headers of columns with the time, place or source of an opt-in, which do not prove permission. */
 const OF_OPT_IN = /\b(?:date|time|at|on|source|method|reason|datum|zeit|fecha|data)\b/;
 
-/** Returns the target of a permission column by its header; undefined for any other column. */
+/** Returns the target of a permission column by its header. Returns undefined for any other column. */
 export function consentTarget(header: string): ConsentTarget | undefined {
   const plain = normalizedWords(header);
   if (plain === '' || OTHER.test(plain)) return undefined;

@@ -9,7 +9,7 @@ import { message } from '../../../messages/index.ts';
 /** Steps of a run converted to campaign steps, with their problems. */
 export interface PlannedSteps {
   steps: StepInput[];
-  /** Variants of each step, by index; empty for an email with a single text. */
+  /** Variants of each step, by index. Empty for an email with a single text. */
   variants: VariantInput[][];
   problems: Problem[];
   /** Problems of app connections that the workspace does not have. The API has a separate error code for them. */

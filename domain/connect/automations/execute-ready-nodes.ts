@@ -18,7 +18,7 @@ import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Result of a run within one transaction; undefined while nodes wait. */
+/** Result of a run within one transaction. Undefined while nodes wait. */
 export type Ended = { status: 'success' | 'error'; detail: Message | null } | undefined;
 
 /**

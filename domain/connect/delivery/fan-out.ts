@@ -87,7 +87,7 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * Registered scopes of the application; null for an endpoint of the workspace itself. `grants` contains, for each
+   * Registered scopes of the application. Null for an endpoint of the workspace itself. `grants` contains, for each
    * person, the granted scopes and the scopes of the person's current role.
    */
   registered: number | null;

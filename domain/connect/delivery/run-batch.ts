@@ -69,7 +69,9 @@ async function attemptDeliveries(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once a claim found no waiting delivery. The loop then waits for new deliveries until the batch is closed. */
+  /**
+   * True after a claim has found no waiting delivery. The loop then waits for new deliveries until the batch is closed.
+   */
   let waits = false;
   let taken = 0;
   let takenAt = began;

@@ -55,8 +55,8 @@ interface Waiting {
 
 /**
  * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A delivery
- * without a stored result would be sent again. So the settler waits for an unreachable database. If a group cannot be
- * written, it writes the valid results separately.
+ * without a stored result would be sent again. Therefore the settler waits for an unreachable database. If a group
+ * cannot be written, it writes the valid results separately.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];

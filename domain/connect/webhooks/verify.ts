@@ -28,7 +28,7 @@ export interface ChallengeResult {
   passed: boolean;
   /** True if the receiver echoed the challenge, which proves the consent of its owner. */
   echoed: boolean;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status. It is 0 if there was no response. */
   status: number;
   /** Reason of the failure; null if the challenge passed. */
   reason: Message | null;

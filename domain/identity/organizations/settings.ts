@@ -28,7 +28,7 @@ interface OrganizationChange {
   timezone?: string | undefined;
   /** Language of emails to people who have chosen none. */
   language?: Language | null | undefined;
-  /** Logo in base64; null removes it. */
+  /** Logo in base64. Null removes it. */
   logo?: string | null | undefined;
   /** Domains of the email addresses that may join. Empty to allow all. */
   member_email_domains?: readonly string[] | undefined;

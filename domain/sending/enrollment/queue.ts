@@ -33,7 +33,7 @@ const IN_QUEUE: Record<QueueKind, string> = {
 /**
  * Returns the retry time of a workflow refused by a daily limit. The day follows from the workflow's place among all
  * due workflows of the same queue. The workflow requests its slot one day early, because earlier ones may leave the
- * queue. So each day only the workflows for two days' emails make requests, in the order of their due times.
+ * queue. Therefore each day only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,
