@@ -114,7 +114,8 @@ export const PERSON_ROWS: readonly PersonRows[] = [
     where: `(t.subject_type = 'direct_send' and t.subject_id in (${DIRECT_SENDS})
       or jsonb_typeof(t.payload -> 'samples') = 'array'
         and exists (select from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO}))`,
-    // The samples of a campaign approval are emails to several people, so only those to this person are included.
+    // Includes only the samples to this person, because the samples of a campaign's approval are emails to several
+    // people.
     more: `case when t.subject_type = 'direct_send' then t.payload else jsonb_build_object('samples', (
         select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO})) end as content`,
     omit: ['payload', 'payload_hash', 'binding', 'preflight'],

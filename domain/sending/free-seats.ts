@@ -156,7 +156,9 @@ const IS_MEMBER: Record<PoolShape, string> = {
   long: isListed('m.id'),
 };
 
-/** Returns an SQL condition: an active mailbox of the organization, of the given provider if any. */
+/**
+ * Returns an SQL condition for active mailboxes of the organization. If a provider is given, only its mailboxes match.
+ */
 function usable(family: string | null, table = 'm'): string {
   return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
 }

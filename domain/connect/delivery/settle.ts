@@ -281,7 +281,7 @@ async function write(
       starts: results.map(({ startedAt }) => startedAt),
       durations: results.map(({ durationMs }) => durationMs),
       responses: results.map(({ responseStatus }) => responseStatus),
-      // Excerpts are omitted if `bare`, because a receiver's text may be the value that cannot be stored.
+      // Leaves out the excerpts if `bare` is true, because a receiver's text may be the value that cannot be stored.
       excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
       reasons: results.map(({ errorReason }) => errorReason && json(errorReason)),
       finishes: results.map(({ finishedAt }) => finishedAt),

@@ -37,8 +37,8 @@ export const KEYS: Record<Dimension, string> = {
 };
 
 /**
- * Returns SQL: the key of a dimension in its stored type, because PostgreSQL groups ids and bytes several times faster
- * than collated text.
+ * Returns SQL for the key of a dimension in its stored type, because PostgreSQL groups ids and bytes several times
+ * faster than collated text.
  */
 export function groupingKeyOf(dimension: Dimension): string {
   const key = KEYS[dimension];
