@@ -47,7 +47,7 @@ export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}
 
 /** Recounts the contacts of every company domain in one statement. Concurrent changes are added by the triggers. */
 export async function recountLeadCompanies(tx: Tx): Promise<void> {
-  // Excludes the job that merges count rows, which takes the same lock and deletes rows.
+  // Takes the lock of the job that merges count rows, because that job deletes rows.
   await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from lead_company_counts where organization_id = :org)

@@ -140,8 +140,8 @@ export function withSpentDay(day: string): string {
 }
 
 /**
- * Returns SQL: ids of mailboxes that a pool lists explicitly or by a tag, possibly with duplicates. Sorted, so that
- * PostgreSQL reads an index and not the table.
+ * Returns SQL for the ids of mailboxes that a pool lists explicitly or by a tag, possibly with duplicates. Sorted, so
+ * that PostgreSQL reads an index and not the table.
  */
 const listed = (
   most: string,

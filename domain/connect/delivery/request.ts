@@ -30,7 +30,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'Webhooks/1.0',
-      // A response is stored as received, so it must not be compressed.
+      // Requests an uncompressed response, because it is stored as received.
       'Accept-Encoding': 'identity',
       'X-Service-Event': delivery.eventType,
       'X-Service-Event-Id': delivery.eventId,

@@ -37,16 +37,16 @@ const KEY_COLUMNS = [
   'copy_hash',
 ] as const;
 
-/** Returns SQL: the groups of an email of `send_facts`, with place, dimension and key. */
+/** Returns SQL for the groups of an email of `send_facts`, with place, dimension and key. */
 export const groupsOf = (email: string): string =>
   `heron_send_groups(${[...KEY_COLUMNS, 'category_ids'].map((column) => `${email}.${column}`).join(', ')})`;
 
-/** Returns SQL: the UTC day of a time. */
+/** Returns SQL for the UTC day of a time. */
 const dayOf = (moment: string) => `(${moment} at time zone 'UTC')::date`;
 
 /**
- * Returns SQL: the day of the contact's next email that has the same values in the given columns. Infinity if there is
- * none.
+ * Returns SQL for the day of the contact's next email that has the same values in the given columns. Infinity if there
+ * is none.
  */
 const nextDay = (...columns: string[]) =>
   `coalesce(${dayOf(`lead(sent_at) over (partition by contact_id, ${[...columns, 'sent_at is null'].join(', ')} order by sent_at, send_id)`)}, 'infinity')`;
