@@ -99,7 +99,7 @@ function openStoredTokens(keyring: Keyring, connection: Pick<ConnectionRow, 'id'
   return openConfig(keyring, connection) as unknown as StoredTokens;
 }
 
-/** Seals pasted credentials or tokens for a connection. */
+/** Encrypts pasted credentials or tokens for a connection. */
 export function sealCredentials(keyring: Keyring, connectionId: string, value: object): Buffer {
   return keyring.seal(JSON.stringify(value), SEAL_PLACES.integration(connectionId));
 }
