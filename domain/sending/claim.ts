@@ -186,7 +186,7 @@ async function claimOfCampaign(
 }
 
 /**
- * Treats a reserved or claimed email as possibly sent, as after the death of a worker that had submitted the whole
+ * Treats a reserved or claimed email as possibly sent, as after the crash of a worker that had submitted the whole
  * message. A later attempt searches the Sent folder for its Message-ID; without a match the email becomes uncertain.
  * Used for a database restored from a backup whose workers continued after the backup.
  * @param claimedAt earliest time of the claim; if more than SEND_CLAIM_MS ago, the search in the Sent folder starts at

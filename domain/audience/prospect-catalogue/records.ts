@@ -27,7 +27,9 @@ export function domainKey(text: string): string {
   return searchKey(text).replace(/^www\./, '');
 }
 
-/** Build the tags for exact values in the column `tags`, so that one index on `tags` serves all exact filters. */
+/**
+ * Functions that build the tags for exact values in the column `tags`. One index on `tags` serves all exact filters.
+ */
 export const tagOf = {
   industry: (value: string) => `i:${value}`,
   technology: (value: string) => `t:${value}`,

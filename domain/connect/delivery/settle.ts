@@ -178,7 +178,7 @@ function movesToLane({ result: { outcome }, next }: Pick<Waiting, 'result' | 'ne
   return outcome === 'released' || (outcome === 'failed' && next === 'lane');
 }
 
-/** Minimum retry wait (ms) from which the starts of workflows are spread over time. */
+/** Minimum retry wait (ms) from which the starts of workflows are distributed over time. */
 const SPREAD_FROM_MS = 10_000;
 
 /**

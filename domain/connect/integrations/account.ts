@@ -192,7 +192,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
   } catch (error) {
     const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
-    // The result is stored before the error is thrown, so that no waiting process retries with the same token.
+    // Stores the result before it throws the error, so that no waiting process retries with the same token.
     if (ended) await recordReauth(ctx, connection, detail);
     await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
