@@ -171,7 +171,9 @@ interface Round extends CampaignInEffect {
   schedule: Schedule;
   horizonMs: number;
   tomorrow: Date | null;
-  /** Emails the campaign may still send on the day. `newRoom` is the number of first emails among them. */
+  /**
+   * Number of emails that the campaign may still send on the day. `newRoom` is the number of first emails among them.
+   */
   room: number;
   newRoom: number;
   kept: ReservedQuota;

@@ -26,7 +26,7 @@ import { settleDelivery, type Outcome } from './settle.ts';
 
 /** Parameters of one delivery iteration. */
 interface DeliveryIteration {
-  /** Bounds the open calls of this process to one provider. */
+  /** Limits the open calls of this process to one provider. */
   limits: TargetLimits;
   signal: AbortSignal;
   /** Progress callback, called with the number of deliveries made so far. */

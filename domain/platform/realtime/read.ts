@@ -6,7 +6,7 @@ import { reader } from '../kernel/transact.ts';
 
 /** A reader's position in an organization's stream. All events up to `position` have been read. */
 export interface StreamCursor {
-  /** Stream position. 0 before the first event. */
+  /** Stream position. It is 0 before the first event. */
   position: number;
   /** Id of the event at the position. Null before the first. */
   eventId: string | null;

@@ -18,7 +18,7 @@ export interface Entry {
    * first.
    */
   email: EngineStep | null;
-  /** Days that contacts normally spend in their workflows before their first email. */
+  /** Number of days that contacts normally spend in their workflows before their first email. */
   daysInRun: number;
 }
 
