@@ -227,7 +227,10 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
   });
 }
 
-/** Releases an email of a workspace that will be erased. A test run and a direct send end, and a lead's campaign is paused. */
+/**
+ * Releases an email of a workspace that will be erased. A test run and a direct send end, and a lead's campaign is
+ * paused.
+ */
 async function giveUp(
   tx: Tx,
   sendId: string,

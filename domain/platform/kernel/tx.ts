@@ -82,8 +82,8 @@ export interface ApprovalSubject<Subject = any> {
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
   /**
-   * Returns the current content of a locked subject. `holdForApproval` (`domain/approvals/hold.ts`) shows it to a person,
-   * and `executeApproved` compares it with what the person saw. Null when a part of it is deleted.
+   * Returns the current content of a locked subject. `holdForApproval` (`domain/approvals/hold.ts`) shows it to a
+   * person, and `executeApproved` compares it with what the person saw. Null when a part of it is deleted.
    */
   content(tx: Tx, subject: Subject, config: Config): Promise<ApprovalContent | null>;
   /**
