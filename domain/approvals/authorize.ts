@@ -16,7 +16,7 @@ export interface Action {
   capability: Capability;
   /** Mailboxes that the action would use. All of them must be in the policy. Empty for an order of mailboxes. */
   mailboxIds: readonly string[];
-  /** Number of recipients, including cc and bcc; 0 for an order of mailboxes. */
+  /** Number of recipients, including cc and bcc. It is 0 for an order of mailboxes. */
   recipients: number;
   /** Monthly total of an order of mailboxes, in cents. */
   spendCents?: number;

@@ -3,7 +3,7 @@ import { message, type Message } from '../../messages/index.ts';
 import { CUSTOM_PREFIX } from '../directory/segments/fields.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
 
-/** Maximum records named in a refusal. */
+/** Maximum number of records named in a refusal. */
 const MAX_NAMED = 20;
 
 /** A category (by id) or a custom field (by key) that segments, automations and campaigns may reference. */

@@ -13,7 +13,7 @@ export const MAX_STEPS = 100;
 const address = z.string().overwrite(addressKey).pipe(z.email().max(254));
 const idList = z.array(z.string()).max(MAX_LIST);
 const utmValue = z.string().trim().max(MAX_UTM_LENGTH);
-/** Host name of a tracking domain, in lower case; empty for none. */
+/** Host name of a tracking domain, in lower case. Empty for none. */
 export const hostname = z
   .string()
   .trim()

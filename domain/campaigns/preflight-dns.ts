@@ -141,7 +141,7 @@ async function readBounded(records: DnsRecords, domain: string, timeoutMs: numbe
   }
 }
 
-/** SQL: the domain from which the mailbox `m` sends. */
+/** SQL for the domain from which the mailbox `m` sends. */
 const SENDING_DOMAIN = `split_part(coalesce(nullif(m.send_as_email, ''), m.email), '@', 2)`;
 
 /** Returns the domains from which the campaign's pool sends, most used first. */

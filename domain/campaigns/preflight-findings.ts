@@ -3,8 +3,8 @@ import { toFinding } from '../../lib/finding.ts';
 import type { Message } from '../../messages/index.ts';
 
 /**
- * Maximum points that each check can subtract from the score. A check that has passed is described by the message
- * `preflight.passes.<check>`.
+ * Maximum number of points that each check can subtract from the score. A check that has passed is described by the
+ * message `preflight.passes.<check>`.
  */
 export const PREFLIGHT_CHECKS = {
   launch: 60,
@@ -28,7 +28,8 @@ export interface WeighedFinding extends PreflightFinding {
 }
 
 /**
- * Points that an error subtracts. MOST_WITH_ERROR is the maximum score of a campaign with an error, which cannot start.
+ * Number of points that an error subtracts. MOST_WITH_ERROR is the maximum score of a campaign with an error, which
+ * cannot start.
  */
 const ERROR_POINTS = 40;
 const MOST_WITH_ERROR = 40;
@@ -70,8 +71,8 @@ interface Verdict {
 }
 
 /**
- * Computes the score and the summary of a report. The score is 100 minus the points of each check, of which each check
- * subtracts at most its maximum. With an error the score is at most 40.
+ * Computes the score and the summary of a report. The score is 100 minus the points of all checks. Each check subtracts
+ * at most its maximum. With an error the score is at most 40.
  */
 export function weighFindings(found: readonly WeighedFinding[], looked: readonly PreflightCheckKey[]): Verdict {
   const ordered = found.toSorted((a, b) => RANK[a.severity] - RANK[b.severity] || b.points - a.points);

@@ -107,7 +107,7 @@ export interface LeadFacts {
   fields: WantedField[];
 }
 
-/** SQL: lead `e` is also an unfinished lead of another active campaign. */
+/** SQL condition: lead `e` is also an unfinished lead of another active campaign. */
 const IS_ELSEWHERE = `exists (select 1 from enrollments o join campaigns oc on oc.id = o.campaign_id
   where o.contact_id = e.contact_id and o.campaign_id <> e.campaign_id and o.state in ('pending', 'active') and oc.status = 'active')`;
 

@@ -126,8 +126,8 @@ export async function park(tx: Tx, campaign: CampaignRow, error: unknown): Promi
 }
 
 /**
- * Starts a locked campaign. The caller has run all checks of a start in this transaction. If a person has approved the
- * start, the caller binds the campaign to the approval.
+ * Starts a locked campaign. The caller must have run all checks of a start in this transaction. If a person has
+ * approved the start, the caller must bind the campaign to the approval.
  * @throws AppError bad_request when it is active and does not wait for leads
  */
 export async function launch(tx: Tx, campaign: CampaignRow, openLeads: number): Promise<void> {

@@ -50,7 +50,7 @@ export interface ContactFilters extends StatedVerdict {
   updated_before?: Date | undefined;
 }
 
-/** SQL: the number of campaigns that a contact `c` is in. */
+/** SQL for the number of campaigns that a contact `c` is in. */
 export const CAMPAIGN_COUNT = '(select count(*) from enrollments x where x.contact_id = c.id)';
 
 const ENGAGED: Record<string, string> = {

@@ -69,7 +69,7 @@ async function eraseSent(tx: Tx, bindings: { contacts: string[] }): Promise<void
     );
 }
 
-/** Title that replaces that of an approval whose email and recipients are erased. */
+/** Title that replaces the title of an approval whose email and recipients were erased. */
 const ERASED = message('approval.erased_email');
 
 const STATEMENTS = [

@@ -7,7 +7,7 @@ type WaitingAction = Columns<'integration_deliveries', 'id' | 'connection_id' | 
 
 /**
  * Cancels the waiting provider actions of a connection or of contacts that are about to be deleted. Reports each action
- * to its requester as cancelled. The caller has locked the rows, so that no action is added in the meantime.
+ * to its requester as cancelled. The caller must have locked the rows, so that no action is added in the meantime.
  * @param why reason that the requester shows
  */
 export async function abandonDeliveries(

@@ -29,8 +29,8 @@ export function leadCountColumns(names: readonly LeadCount[] = LEAD_COUNTS): str
 }
 
 /**
- * SQL: company domains of an organization with the counts that triggers store. Contacts without a company have the
- * empty domain. If a row is stale, the time of the last contact is computed from the contacts.
+ * SQL for the company domains of an organization with the counts that triggers store. Contacts without a company have
+ * the empty domain. If a row is stale, the time of the last contact is computed from the contacts.
  */
 export const STORED_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((name) => `k.${name}`).join(', ')},
        case when k.is_stale then (select max(o.last_contacted_at) from contact_outreach o where o.organization_id = :org and o.company_domain = k.company_domain)
@@ -41,13 +41,13 @@ export const STORED_COMPANIES = `select k.company_domain, ${LEAD_COUNTS.map((nam
        from lead_company_counts where organization_id = :org group by company_domain
      ) k where k.people <> 0`;
 
-/** SQL: the same rows as {@link STORED_COMPANIES}, counted again from contact_outreach. */
+/** SQL for the same rows as {@link STORED_COMPANIES}, counted again from contact_outreach. */
 export const COUNTED_COMPANIES = `select o.company_domain, ${leadCountColumns()}, max(o.last_contacted_at) as last_contacted_at
      from contact_outreach o where o.organization_id = :org group by 1`;
 
 /** Recounts the contacts of every company domain in one statement. Concurrent changes are added by the triggers. */
 export async function recountLeadCompanies(tx: Tx): Promise<void> {
-  // Excludes the job that merges count rows, which takes the same lock and deletes rows.
+  // Takes the lock of the job that merges count rows, because that job deletes rows.
   await tx.org.lock(`lead-companies/${tx.org.organizationId}`);
   await tx.org.sql(
     `with gone as (delete from lead_company_counts where organization_id = :org)

@@ -1,11 +1,11 @@
-/** SQL: condition on rows that belong to the contacts `:contacts`. */
+/** SQL condition on rows that belong to the contacts `:contacts`. */
 export const THEIRS = 'contact_id = any(cast(:contacts as uuid[]))';
-/** SQL: addresses of the contacts `:contacts`, including former ones. */
+/** SQL for the addresses of the contacts `:contacts`, including former ones. */
 export const ADDRESSES = `select email from contacts where organization_id = :org and id = any(cast(:contacts as uuid[]))
   union select i.value from people p join person_identifiers i on i.person_id = p.id and i.kind = 'email'
     where p.organization_id = :org and p.${THEIRS}`;
 
-/** SQL: condition on a sample email `s` of an approval: one of {@link ADDRESSES} is among its recipients. */
+/** SQL condition on a sample email `s` of an approval: one of {@link ADDRESSES} is among its recipients. */
 export const SAMPLE_TO = `(string_to_array(lower(s ->> 'to'), ', ')
   || array(select lower(jsonb_array_elements_text(s -> 'cc')))) && array(${ADDRESSES})`;
 
@@ -21,7 +21,7 @@ interface PersonRows {
   /** Name of the part in a person's file. */
   part: string;
   table: string;
-  /** SQL: condition on the table's rows `t`. */
+  /** SQL condition on the table's rows `t`. */
   where: string;
   /** SQL of further columns, such as the names of rows that are referenced by id. */
   more?: string;
@@ -114,7 +114,8 @@ export const PERSON_ROWS: readonly PersonRows[] = [
     where: `(t.subject_type = 'direct_send' and t.subject_id in (${DIRECT_SENDS})
       or jsonb_typeof(t.payload -> 'samples') = 'array'
         and exists (select from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO}))`,
-    // The samples of a campaign approval are emails to several people, so only those to this person are included.
+    // Includes only the samples to this person, because the samples of a campaign's approval are emails to several
+    // people.
     more: `case when t.subject_type = 'direct_send' then t.payload else jsonb_build_object('samples', (
         select jsonb_agg(s) from jsonb_array_elements(t.payload -> 'samples') s where ${SAMPLE_TO})) end as content`,
     omit: ['payload', 'payload_hash', 'binding', 'preflight'],

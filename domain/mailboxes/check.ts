@@ -95,8 +95,8 @@ export interface ServerFacts {
   /** Optional capabilities that the IMAP server lacks, by their protocol names. */
   lacks: string[];
   /**
-   * Largest message (bytes) that the SMTP server accepts; null if the server announces no limit, undefined if the
-   * server was not checked.
+   * Size (bytes) of the largest message that the SMTP server accepts. Null if the server announces no limit, and
+   * undefined if it was not checked.
    */
   smtpMaxBytes: number | null | undefined;
 }

@@ -18,7 +18,7 @@ const BATCH = 1_000;
 
 type Unread = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id' | 'failures' | 'last_error'> & { since: Date };
 
-/** SQL: time up to which the INBOX of a mailbox has been read. */
+/** SQL for the time up to which the INBOX of a mailbox has been read. */
 const READ_AT = 'coalesce(y.last_synced_at, m.created_at)';
 const INBOXES = `mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}`;
 

@@ -55,7 +55,7 @@ interface NewDeadLetter {
   /** Reason of the failure. */
   error: Message;
   attempts: number;
-  /** Maximum number of attempts; 0 for unlimited. */
+  /** Maximum number of attempts. 0 means that there is no limit. */
   maxAttempts: number;
   /** Time at which the sweep retries the work. Null if only a person can retry it. */
   nextRetryAt: Date | null;

@@ -10,7 +10,7 @@ export interface KeyLimits {
   /** Mailbox ids. Empty allows all. */
   allowed_email_accounts: readonly string[];
   expires_at: Date | null;
-  /** Maximum requests per minute. 0 means the default. */
+  /** Maximum number of requests per minute. 0 means the default. */
   rate_limit_per_minute: number;
 }
 

@@ -68,7 +68,7 @@ interface HeldRights {
   isOwner: boolean;
   /** Scopes that the actor may grant, as a bit mask (lib/permissions.ts). */
   scopes: number;
-  /** Limits of a key or grant; null for people and for the system. */
+  /** Limits of a key or grant. Null for people and for the system. */
   limits: KeyLimits | null;
 }
 
@@ -120,7 +120,7 @@ export function heldActions(held: HeldRights): ActionRight[] {
   );
 }
 
-/** Returns the name of an action's right for the caller's kind; undefined for a right that only people have. */
+/** Returns the name of an action's right for the caller's kind. Returns undefined for a right that only people have. */
 export function actionRightName({ isCredential }: Pick<HeldRights, 'isCredential'>, action: ActionRight) {
   const right = AUTHOR_RIGHTS[action];
   return right ? (isCredential ? right.scopes[0] : right.permission) : undefined;

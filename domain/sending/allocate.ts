@@ -171,7 +171,9 @@ interface Round extends CampaignInEffect {
   schedule: Schedule;
   horizonMs: number;
   tomorrow: Date | null;
-  /** Emails the campaign may still send on the day. `newRoom` is the number of first emails among them. */
+  /**
+   * Number of emails that the campaign may still send on the day. `newRoom` is the number of first emails among them.
+   */
   room: number;
   newRoom: number;
   kept: ReservedQuota;
@@ -187,7 +189,7 @@ interface Pool {
   /** True when no other mailbox of the pool is free within the horizon. */
   isAll: boolean;
   /**
-   * Time at which another mailbox of the pool is free; null until queried. After the query no more mailboxes are
+   * Time at which another mailbox of the pool is free. Null until queried. After the query no more mailboxes are
    * locked.
    */
   rest: { at: Date | null } | undefined | null;

@@ -186,7 +186,7 @@ async function claimOfCampaign(
 }
 
 /**
- * Treats a reserved or claimed email as possibly sent, as after the death of a worker that had submitted the whole
+ * Treats a reserved or claimed email as possibly sent, as after the crash of a worker that had submitted the whole
  * message. A later attempt searches the Sent folder for its Message-ID; without a match the email becomes uncertain.
  * Used for a database restored from a backup whose workers continued after the backup.
  * @param claimedAt earliest time of the claim; if more than SEND_CLAIM_MS ago, the search in the Sent folder starts at
@@ -227,7 +227,10 @@ export async function markUncertain(ctx: Ctx, sendId: string, claimedAt: Date): 
   });
 }
 
-/** Releases an email of a workspace that will be erased. A test run and a direct send end, and a lead's campaign is paused. */
+/**
+ * Releases an email of a workspace that will be erased. A test run and a direct send end, and a lead's campaign is
+ * paused.
+ */
 async function giveUp(
   tx: Tx,
   sendId: string,
@@ -303,8 +306,8 @@ async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<C
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
   if (send.handover === 'pending') {
-    // Removes the token, so that an attempt wrongly presumed dead can neither record the end of its message nor submit
-    // it.
+    // Removes the token. If another attempt was wrongly assumed to have crashed, it can then neither record the end of
+    // its message nor submit it.
     const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
     await tx.org
       .table('sends')
@@ -313,7 +316,8 @@ async function recoverAbandonedClaim(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<C
     Object.assign(send, back);
     return undefined;
   }
-  // A new token prevents an attempt wrongly presumed dead from settling the email.
+  // Sets a new token. If another attempt was wrongly assumed to have crashed, it can then no longer store the result of
+  // the email.
   const token = newId();
   await tx.org
     .table('sends')

@@ -58,7 +58,7 @@ export interface ClaimRow {
   /** Files of a campaign email, oldest first. A direct send has its files in its own row. */
   files: StoredAttachment[];
   credentials: Buffer | null;
-  /** Encrypted OAuth tokens; null for a mailbox with passwords. */
+  /** Encrypted OAuth tokens. Null for a mailbox with passwords. */
   tokens: Buffer | null;
   access_expires_at: Date | null;
   workspace: SettingsLayers['workspace'];
@@ -69,7 +69,7 @@ export interface ClaimRow {
   approved_sender: BoundSender | null;
   approved_copy: BoundCopy | null;
   approved_settings: JsonObject | null;
-  /** Merge fields whose values differ from the approved ones; null for a lead that needed no approval. */
+  /** Merge fields whose values differ from the approved ones. Null for a lead that needed no approval. */
   lead_changes: string[] | null;
   /** True if a person must still decide whether the recipient has opted out. */
   asked: boolean;

@@ -40,7 +40,7 @@ export async function reserveDirect(tx: Tx, email: DueDirectSend): Promise<Direc
   if (!before) return { kind: 'never' };
   const rests = restOf(tx, before);
   if (rests) return rests;
-  // Campaign slots are released first, because all writers lock sends before mailboxes.
+  // Releases the campaign slots first, because all writers lock sends before mailboxes.
   if (email.send_mode !== 'smart') await releaseCampaignSlots(tx, mailboxId);
   const sender = await readSender(tx, mailboxId, 'for no key update');
   if (!sender) return { kind: 'never' };

@@ -7,7 +7,7 @@ import { readSeats, RESTS, SHORT, type PoolShape, type Seat, type SeatDay } from
 
 /** Criteria of a search for free mailboxes. */
 interface SeatSearch {
-  /** Required mail provider (`gmail`, `outlook`, `other`); null accepts any. */
+  /** Required mail provider (`gmail`, `outlook`, `other`). Null accepts any. */
   family: string | null;
   pool: PoolShape;
   /** Number of mailboxes needed. */
@@ -140,8 +140,8 @@ export function withSpentDay(day: string): string {
 }
 
 /**
- * Returns SQL: ids of mailboxes that a pool lists explicitly or by a tag, possibly with duplicates. Sorted, so that
- * PostgreSQL reads an index and not the table.
+ * Returns SQL for the ids of mailboxes that a pool lists explicitly or by a tag, possibly with duplicates. Sorted, so
+ * that PostgreSQL reads an index and not the table.
  */
 const listed = (
   most: string,
@@ -156,7 +156,9 @@ const IS_MEMBER: Record<PoolShape, string> = {
   long: isListed('m.id'),
 };
 
-/** Returns an SQL condition: an active mailbox of the organization, of the given provider if any. */
+/**
+ * Returns an SQL condition for active mailboxes of the organization. If a provider is given, only its mailboxes match.
+ */
 function usable(family: string | null, table = 'm'): string {
   return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
 }

@@ -2,13 +2,13 @@ import type { Tx } from '../platform/kernel/transact.ts';
 import type { CampaignInEffect } from './campaign/campaign-view.ts';
 import type { SeatDay } from './seats.ts';
 
-/** SQL: the ramp level for the first sending day after `ramp_day`. */
+/** SQL for the ramp level for the first sending day after `ramp_day`. */
 const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
 
 /**
  * Returns the ramp level of a sending day. The first slot of the day raises the level ({@link advanceRamp}). A day
- * without slots, for example when every mailbox is held or at its cap, does not raise the level. Reads the row under
- * lock, because other transactions may have raised the level.
+ * without slots, for example when every mailbox is held or at its cap, does not raise the level. Locks the row before
+ * it is read, because other transactions may have raised the level.
  */
 export async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
   if (!isRampBefore(campaign, on)) return campaign.ramp_level;

@@ -5,18 +5,18 @@ import { HOLDS_END, IS_SENDER_ONE, poolBindings } from './campaign/sender-pool.t
 import type { CampaignView } from './campaign/campaign-view.ts';
 
 /**
- * SQL: the provider family of a mailbox (`gmail`, `outlook`, `other`), with the same values as a contact's
+ * SQL for the provider family of a mailbox (`gmail`, `outlook`, `other`), with the same values as a contact's
  * `esp_provider`.
  */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
-/** SQL: the time at which a mailbox can work again, which is the later end of its sending and reading holds. */
+/** SQL for the time at which a mailbox can work again, which is the later end of its sending and reading holds. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
 /**
- * SQL: emails a mailbox may send on a UTC day, warmup included. The number is lower while much of the mailbox's warmup
- * mail lands in spam, but at least one.
+ * SQL for the number of emails that a mailbox may send on a UTC day, warmup included. The number is lower while much of
+ * the mailbox's warmup mail lands in spam, but at least one.
  */
 export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
     select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
@@ -31,8 +31,8 @@ export function testEmailSql(send: string): string {
 }
 
 /**
- * Returns SQL for the time of a mailbox's last email, warmup included and tests excluded; null without one. Emails that
- * may have been sent, or that the server refused, count too.
+ * Returns SQL for the time of a mailbox's last email, including warmup but not tests. Null if it has none. Emails that
+ * may have been sent, or that the server refused, are included.
  * @param mailbox SQL of the mailbox's id
  */
 export function lastSentAt(mailbox: string): string {

@@ -9,7 +9,7 @@ interface PolicyHolder {
   id: string;
   /** Name of the key or application. */
   name: string;
-  /** Email address of the person who granted it; null for a key. */
+  /** Email address of the person who granted it. Null for a key. */
   granted_by: string | null;
   last_used_at: Date | null;
   created_at: Date;

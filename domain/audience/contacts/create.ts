@@ -22,7 +22,7 @@ import {
 } from '../../directory/verification-words.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../../directory/contact-view.ts';
 
-/** Maximum contacts of one request; larger numbers need an import. */
+/** Maximum number of contacts of one request; larger numbers need an import. */
 const MAX_CONTACTS_PER_REQUEST = 1000;
 /** Maximum number of contacts in a request for which contact.created is emitted for each contact. */
 const BULK_ARRIVAL = 100;

@@ -8,12 +8,12 @@ import { message } from '../../../messages/index.ts';
 import { organizationOf, type Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** Maximum rows of an export. */
+/** Maximum number of rows of an export. */
 const MAX_ROWS = 50_000;
 const BATCH = 500;
-/** Maximum open exports of a process. Each export uses a pool connection while its client reads. */
+/** Maximum number of open exports of a process. Each export uses a pool connection while its client reads. */
 const MAX_OPEN = 4;
-/** Maximum open exports per workspace, so that slow clients of one workspace do not block others. */
+/** Maximum number of open exports per workspace, so that slow clients of one workspace do not block others. */
 const MAX_OPEN_EACH = 2;
 /** Time (ms) without reading after which a client is treated as disconnected. */
 const STALLED_MS = 30_000;
@@ -31,9 +31,9 @@ interface ContactExport<Row> {
   /** SQL of the form `from … where …`, with the alias `c` for contacts and a condition on `:org`. */
   found: string;
   bindings: Bindings;
-  /** SQL: selected columns. */
+  /** SQL of the selected columns. */
   select: string;
-  /** SQL: order of the rows. */
+  /** SQL of the order of the rows. */
   order: string;
   /** Records the export and its number of rows in the audit log. Called before the first row. */
   record: (rows: number) => Promise<void>;

@@ -12,7 +12,7 @@ export interface UpsertOptions {
    * nothing.
    */
   existing: 'update' | 'fill' | 'keep';
-  /** The source of the contacts (`contact.created`): api, import, catalogue. */
+  /** Source of the contacts for the event `contact.created`: api, import or catalogue. */
   source: string;
   sourceDetail: string;
 }

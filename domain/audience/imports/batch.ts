@@ -172,7 +172,7 @@ async function reportProblems(tx: Tx, importId: string, problems: readonly RowPr
       id: importId,
       lines: problems.map((problem) => problem.line),
       emails: problems.map((problem) => clean(problem.email)),
-      // JSON, because PostgreSQL arrays of arrays cannot contain lists of different lengths.
+      // Uses JSON, because PostgreSQL arrays of arrays cannot contain lists of different lengths.
       values: problems.map((problem) => JSON.stringify(problem.values.map(clean))),
       reasons: problems.map((problem) => problem.reason),
     },

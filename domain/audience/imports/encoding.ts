@@ -33,7 +33,7 @@ const SAMPLED_BYTES = 16 * 1024;
 /** Share (0 to 1) of zero bytes above which a text must have an encoding with several bytes per character. */
 const ZEROS_OF_WIDE = 0.4;
 
-/** Returns the encoding for a label, as named in `lib/encodings.ts`; null for an unknown label. */
+/** Returns the encoding for a label, as named in `lib/encodings.ts`. Returns null for an unknown label. */
 export function encodingNamed(label: string): string | null {
   const name = label.trim().toLowerCase();
   const known: readonly string[] = ENCODINGS;

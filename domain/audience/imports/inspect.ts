@@ -52,7 +52,8 @@ export interface Inspected {
   sample: string[][];
   suggestedMapping: ColumnMapping[];
   /**
-   * Number of rows below the header, without blank ones. With `most`, the number is 0 unless it may exceed `most`.
+   * Number of rows below the header, without blank ones. If `most` is given, the rows are counted only if there may be
+   * more than `most`, and the number is otherwise 0.
    */
   rows: number;
   /**

@@ -8,7 +8,10 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Matches a line such as `sep=;`, which names the separator for Excel. */
 const SEPARATOR_LINE = /^\s*"?sep=(.)"?\s*$/i;
 
-/** Returns the separator of a first line such as `sep=;`, which Excel understands; undefined without such a line. */
+/**
+ * Returns the separator of a first line such as `sep=;`, which Excel understands. Returns undefined without such a
+ * line.
+ */
 export function namedDelimiter(text: string): string | undefined {
   const first = text.slice(0, 20).split('\n', 1)[0]!;
   const named = SEPARATOR_LINE.exec(first)?.[1];

@@ -8,7 +8,9 @@ export interface CsvRecord {
   raw: string;
 }
 
-/** Maximum characters of a row. If a quote is not closed within this length, its line is reported as broken. */
+/**
+ * Maximum number of characters of a row. If a quote is not closed within this length, its line is reported as broken.
+ */
 export const MAX_RECORD_CHARS = 64 * 1024;
 /** Maximum number of rows that are parsed and yielded together. */
 const ROWS_PER_PARSE = 500;

@@ -15,7 +15,7 @@ import { movedTo, storePositions } from '../../platform/positions.ts';
 export type { LabelRegistry, LabelRow } from '../../../db/models/label.ts';
 
 const MAX_LABELS = 100;
-/** Maximum campaigns named in a refusal. */
+/** Maximum number of campaigns named in a refusal. */
 const MAX_NAMED = 20;
 const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
 /** Columns of campaigns that contain label ids, by registry. */

@@ -7,10 +7,10 @@ import { compileLeadQuery, isUnfiltered, LEADS, type LeadQuery } from './query.t
 /** Numbers of an audience's contacts by outreach status. */
 interface LeadCoverage {
   total: number;
-  /** Contacts that received at least one campaign email. */
+  /** Number of contacts that have received at least one campaign email. */
   contacted: number;
   contacted_90d: number;
-  /** Contacts in a campaign that have received no email yet. */
+  /** Number of contacts in a campaign that have not received an email yet. */
   enrolled: number;
   replied: number;
   positive: number;
@@ -18,7 +18,7 @@ interface LeadCoverage {
   bounced: number;
   unsubscribed: number;
   fresh: number;
-  /** Fresh contacts without invalid or suppressed addresses. */
+  /** Number of fresh contacts without an invalid or suppressed address. */
   fresh_reachable: number;
   companies: number;
   companies_contacted: number;

@@ -18,7 +18,7 @@ export interface LeadQuery {
 }
 
 /**
- * SQL tables: contacts `c` and their outreach history `o`. PostgreSQL does not read contacts in statements that use
+ * SQL join of contacts `c` and their outreach history `o`. PostgreSQL does not read contacts in statements that use
  * none of their columns.
  */
 export const LEADS = 'contact_outreach o left join contacts c on c.id = o.contact_id';

@@ -25,7 +25,7 @@ type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
 
 interface AddedLeads {
   added: number;
-  /** Contacts that were already leads of the campaign, in any state. */
+  /** Number of contacts that were already leads of the campaign, in any state. */
   already: number;
   /** The approval that the added leads wait for. */
   held?: ApprovalRow;

@@ -5,10 +5,11 @@ import { POSSIBLY_SENT } from '../../sending/enrollment/snapshot.ts';
 const MOST_EMAILS = 200;
 
 /**
- * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed. So
- * steps already sent are skipped, and the next email continues the conversation from the same mailbox. A reply to an
- * earlier email also ends the new enrollment. A bounced email is assigned only if the contact still has that address. A
- * request to resend an email with unknown outcome is not restored, because the removal ended the request.
+ * Assigns to newly added leads the emails that their contacts received in this campaign before they were removed.
+ * Therefore steps already sent are skipped, and the next email continues the conversation from the same mailbox. A
+ * reply to an earlier email also ends the new enrollment. A bounced email is assigned only if the contact still has
+ * that address. A request to resend an email with unknown outcome is not restored, because the removal ended the
+ * request.
  */
 export async function adoptEarlierEmails(tx: Tx, campaignId: string, enrollmentIds: readonly string[]): Promise<void> {
   // Returns early if the campaign has not sent any email, which is true for most added leads.

@@ -40,8 +40,7 @@ export async function mergePeople(tx: Tx, personId: string, otherId: string): Pr
     ids,
   );
   await foldConflicts(tx, ids);
-  // The other person is deleted before its contact is transferred, because a contact may have only one person at any
-  // time.
+  // Deletes the other person before its contact is transferred, because a contact can have only one person at any time.
   await tx.org.sql('delete from people where organization_id = :org and id = :other', ids);
   if (person.contact_id !== ids.contact)
     await tx.org.sql('update people set contact_id = :contact where organization_id = :org and id = :person', ids);

@@ -6,7 +6,7 @@ import { isUuid } from '../../../lib/ids.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 import { reader } from '../../platform/kernel/transact.ts';
 
-/** Maximum identifiers listed per person, oldest first. */
+/** Maximum number of identifiers listed per person, oldest first. */
 const MAX_IDENTIFIERS = 100;
 
 /** A person with identifiers. Times are in UTC. */

@@ -9,7 +9,7 @@ import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { identifyPerson } from '../people/identify.ts';
 import { resumeTestRuns } from '../../sending/control/test-runs.ts';
 
-/** Maximum bytes of an event's data, as JSON. */
+/** Maximum number of bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
 /** Maximum time (ms) by which a reporter's clock may be ahead of Heron's. */

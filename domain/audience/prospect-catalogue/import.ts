@@ -11,7 +11,7 @@ import { scheduleVerification } from '../verification/schedule.ts';
 import { cataloguePeople, type CataloguePerson } from './people.ts';
 import { isCatalogueId } from './records.ts';
 
-/** Maximum people of one import. */
+/** Maximum number of people of one import. */
 export const MAX_SELECTED = 100;
 
 /** Result of importing the selected people. */

@@ -93,8 +93,8 @@ export async function searchInOrder<Row>(
   bindings.walk_rows = isShort ? shortest : Math.max(shortest, Math.round(Math.sqrt(WALKED_PER_FOUND * limit * total)));
   let walked: Row[] = [];
   if (!isRare) {
-    // The limit is in a subquery, into which PostgreSQL moves no conditions. So the scan reads at most `walk_rows`
-    // rows.
+    // Puts the limit into a subquery, because PostgreSQL moves no conditions into it. The scan therefore reads at most
+    // `walk_rows` rows.
     walked = await queryCatalogue<Row>(
       deps,
       `select ${columns} from (

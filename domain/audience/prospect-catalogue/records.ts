@@ -6,7 +6,7 @@ import { message } from '../../../messages/index.ts';
 import { addressKey, isAddress } from '../../../lib/address.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum bytes of one text in the catalogue, and of a filter for it. */
+/** Maximum number of bytes of one text in the catalogue, and of a filter for it. */
 export const MAX_TEXT_BYTES = 200;
 const MAX_LINK_CHARS = 500;
 const MAX_VALUES = 100;
@@ -27,7 +27,9 @@ export function domainKey(text: string): string {
   return searchKey(text).replace(/^www\./, '');
 }
 
-/** Build the tags for exact values in the column `tags`, so that one index on `tags` serves all exact filters. */
+/**
+ * Functions that build the tags for exact values in the column `tags`. One index on `tags` serves all exact filters.
+ */
 export const tagOf = {
   industry: (value: string) => `i:${value}`,
   technology: (value: string) => `t:${value}`,

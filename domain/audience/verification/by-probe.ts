@@ -11,13 +11,16 @@ import type { Verdict } from './verdict.ts';
 const CONVERSATION_MS = 12_000;
 const WAIT_MS = 10_000;
 /**
- * Maximum concurrent sessions of a process with one mail exchanger. A mail server could take more sessions for an
- * attack.
+ * Maximum number of concurrent sessions of a process with one mail exchanger. A mail server could take more sessions
+ * for an attack.
  */
 const PER_EXCHANGER = 2;
-/** Maximum concurrent sessions of a process. At most half of them may be with exchangers that have not answered yet. */
+/**
+ * Maximum number of concurrent sessions of a process. At most half of them may be with exchangers that have not
+ * answered yet.
+ */
 const AT_ONCE = 20;
-/** Maximum exchangers tried per domain, in order of preference. */
+/** Maximum number of exchangers tried per domain, in order of preference. */
 const EXCHANGERS = 2;
 /** Time (ms) for which an exchanger that did not answer is not contacted. It grows up to `MAX_REST_MS`. */
 const REST_MS = 60_000;

@@ -35,7 +35,7 @@ function domainAndParents(domain: string): string[] {
 
 let loaded: Promise<{ disposable: ReadonlySet<string>; roles: ReadonlySet<string> }> | undefined;
 
-/** The lists are large, so they are loaded on first use. */
+/** Loads the lists on first use, because they are large. */
 function addressLists(): NonNullable<typeof loaded> {
   loaded ??= Promise.all([import('mailchecker'), import('role-based-email-addresses')]).then(([checker, roles]) => ({
     disposable: checker.default.blacklist(),

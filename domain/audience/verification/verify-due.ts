@@ -15,8 +15,8 @@ const CLAIM_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
 /**
- * Maximum attempts without a verdict, including failed checks. After the last attempt the address is not checked again
- * and its verdict is `unknown`.
+ * Maximum number of attempts without a verdict, including failed checks. After the last attempt the address is not
+ * checked again and its verdict is `unknown`.
  */
 const MAX_ATTEMPTS = 8;
 /** Duration (ms) after which one sweep ends. The next sweep continues. */
@@ -55,8 +55,8 @@ async function checkDueAddresses(deps: Deps): Promise<number> {
 }
 
 /**
- * Claims the next addresses, so that no other worker gets them within {@link CLAIM_MS}. Skips workspaces whose deletion is
- * scheduled.
+ * Claims the next addresses, so that no other worker gets them within {@link CLAIM_MS}. Skips workspaces whose deletion
+ * is scheduled.
  */
 function claimDue({ db, clock }: Deps): Promise<Due[]> {
   const now = clock.now();

@@ -56,7 +56,7 @@ export interface DomainOffer {
   available: boolean;
   /** Price of the registration for a year. */
   registrationCents: number;
-  /** Current price of another year. */
+  /** Current price of a renewal for another year. */
   renewalCents: number;
   currency: string;
 }

@@ -180,7 +180,7 @@ function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDom
   return { sound, faults };
 }
 
-/** Returns a domain directly under a public suffix, in lower case; null for any other name. */
+/** Returns a domain directly under a public suffix, in lower case. Returns null for any other name. */
 function registrable(name: string): string | null {
   const host = name.trim().toLowerCase();
   const { domain, isIcann, hostname } = parseHost(host, { allowPrivateDomains: false });

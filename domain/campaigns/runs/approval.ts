@@ -89,8 +89,8 @@ export function hasExpired(run: RunRow): boolean {
 
 /**
  * Denies up to {@link AT_ONCE} runs of the workspace whose approval has expired, with as many statements as for one
- * run. So when thousands of runs expire together, each workflow denies many of them. Runs locked by another transaction
- * are skipped.
+ * run. Therefore when thousands of runs expire together, each workflow denies many of them. Runs locked by another
+ * transaction are skipped.
  * @returns the number of denied runs
  */
 export async function denyOverdueRuns(ctx: Ctx): Promise<number> {

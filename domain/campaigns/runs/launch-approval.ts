@@ -18,7 +18,7 @@ import { message } from '../../../messages/index.ts';
 
 /**
  * Approval of a run's launch. The decision only signals the run's workflow, which then launches, because the launch
- * checks use the network. If the campaign has changed until then, the run waits for another approval.
+ * checks use the network. If the campaign has changed in the meantime, the run waits for another approval.
  */
 export const runLaunch: ApprovalSubject<LaunchedRun> = {
   type: 'run',

@@ -22,9 +22,9 @@ const FEW_RECIPIENTS = 1_000;
 
 /**
  * Advances a run that is queued or waits for approval. A queued run begins. If it has few recipients and DNS answers
- * about its senders are cached, it is checked in the same transaction. So a series of runs needs few DNS queries.
- * Otherwise, or if the check fails with an error, the caller calls {@link preflightRun} next. A run that waits for
- * approval is denied once it expires, together with other overdue runs of the workspace.
+ * about its senders are cached, it is checked in the same transaction. Therefore a series of runs needs few DNS
+ * queries. Otherwise, or if the check fails with an error, the caller calls {@link preflightRun} next. A run that waits
+ * for approval is denied once it expires, together with other overdue runs of the workspace.
  * @returns the updated run, in any state
  */
 export async function advanceRun(ctx: Ctx, runId: string): Promise<RunRow> {

@@ -29,7 +29,7 @@ export const PRELAUNCH_STATES = [
   'awaiting_approval',
   'launching',
 ] as const satisfies RunState[];
-/** States after the launch. In these the run's state follows that of its campaign. */
+/** States after the launch. In these states, a run follows the state of its campaign. */
 export const LAUNCHED_STATES = ['active', 'paused'] as const satisfies RunState[];
 /** Final states of a run. */
 const ENDED = ['completed', 'failed', 'denied', 'cancelled'] as const satisfies RunState[];

@@ -30,8 +30,8 @@ type FindTicket = (path: string, hosts?: readonly string[]) => Promise<Ticket | 
 
 /**
  * Returns a function that finds the tickets of tracked links and caches them. A link's id is an HMAC, which cannot be
- * guessed, and the redirect uses the stored URL. So a visitor cannot choose the target. On the tracking domain of one
- * workspace only links of that workspace work, because visitors trust the domain's owner.
+ * guessed, and the redirect uses the stored URL. Therefore a visitor cannot choose the target. On the tracking domain
+ * of one workspace only links of that workspace work, because visitors trust the domain's owner.
  *
  * The function's `path` is the id, possibly followed by text that a mail program added to the link. Its `hosts` are the
  * host names that the visitor's browser and the proxies in between may have requested, in lower case.

@@ -23,7 +23,7 @@ type SendRow = Columns<
   | 'sent_at'
 >;
 
-/** Returns the send id in a pixel's token; undefined for an invalid token. */
+/** Returns the send id in a pixel's token. Returns undefined for an invalid token. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
 }

@@ -236,8 +236,8 @@ async function routesErrors(tx: Tx, { step, action, contact, enrollment }: Actio
 }
 
 /**
- * Runs `work` with the enrollment locked, as every writer does. So `work` sees if the call is still waited for, and a
- * late result changes nothing.
+ * Runs `work` with the enrollment locked, as every writer does. Therefore `work` can check whether the step still waits
+ * for the call, and a late result changes nothing.
  */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {

@@ -13,7 +13,7 @@ interface ConnectionCheck {
   connection: boolean;
   /** True if the app answered any 2xx to a signed ping. */
   authentication: boolean;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status. It is 0 if there was no response. */
   status: number;
   latencyMs: number;
   error?: { said: Message; fix: Message };

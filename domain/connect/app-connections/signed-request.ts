@@ -2,7 +2,7 @@ import type { EgressResponse } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 import type { Ctx } from '../../platform/kernel/context.ts';
 
-/** Maximum bytes of an app's answer that are read. */
+/** Maximum number of bytes of an app's answer that are read. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 interface SignedRequest {

@@ -16,7 +16,7 @@ import { assertBelowLimit } from '../../platform/full-list.ts';
 import { automationProblems, named, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenAutomationRuns } from './end-runs.ts';
 
-/** Maximum automations of a workspace. Every event is matched against all automations of its trigger. */
+/** Maximum number of automations of a workspace. Every event is matched against all automations of its trigger. */
 export const MAX_AUTOMATIONS = 200;
 /** Maximum number of rows named in a refusal. */
 const MAX_NAMED = 20;
@@ -42,8 +42,8 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 
 /**
  * Creates an automation. If it is enabled, it reacts to all later events.
- * @throws AppError forbidden if the automation exceeds its author's rights, or if a credential saves one that adds
- * leads to campaigns
+ * @throws AppError forbidden if the automation exceeds its author's rights, or if a key or application saves one that
+ * adds leads to campaigns
  * @throws AppError bad_request naming every fault with the id of its node, or at the workspace's limit
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {

@@ -17,7 +17,7 @@ import type { AutomationRunState } from './state.ts';
 import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 
 /**
- * Maximum calls of one node. The wait (ms) between two calls starts at `FIRST_WAIT_MS` and doubles up to
+ * Maximum number of calls of one node. The wait (ms) between two calls starts at `FIRST_WAIT_MS` and doubles up to
  * `LONGEST_WAIT_MS`.
  */
 const MAX_CALLS = 8;

@@ -18,7 +18,7 @@ import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
 import { codedReason } from '../../platform/coded-reason.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Result of a run within one transaction; undefined while nodes wait. */
+/** Result of a run within one transaction. Undefined while nodes wait. */
 export type Ended = { status: 'success' | 'error'; detail: Message | null } | undefined;
 
 /**
@@ -73,8 +73,8 @@ async function execute(tx: Tx, ctx: Ctx, doing: Doing): Promise<NodeOutcome> {
   } catch (error) {
     if (error instanceof AppError) return { status: 'error', error: refusalReason(error) };
     if (error instanceof TextTooLarge) return { status: 'error', error: error.said };
-    // If the database rejects a row, it would reject the row on every retry, so the node fails. Any other error is not
-    // caused by the action.
+    // Fails the node if the database rejects a row, because it would reject the row on every retry. Rethrows any other
+    // error, which the action has not caused.
     if (!isRefusedRow(error)) throw error;
     ctx.log.warn({ err: error, runId: run.id, nodeId: node.id }, 'what an action of an automation writes was refused');
     return { status: 'error', error: message('connect.run_refused_row', { kind: errorKind(error) }) };

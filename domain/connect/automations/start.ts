@@ -49,7 +49,7 @@ interface Wanted {
   data: Record<string, unknown>;
   contactId: string | null;
   hops: number;
-  /** Rights of the run that requests this one; null for an event or a campaign step. */
+  /** Rights of the run that requests this one. Null for an event or a campaign step. */
   callerRights: readonly string[] | null;
   /** Id of the reply; see {@link RunTrigger}. */
   replyId?: string;
@@ -217,8 +217,8 @@ async function requestedAutomations(tx: Tx, occasions: readonly RunTrigger[]): P
 }
 
 /**
- * Drops runs that exist already. So neither a repeated event nor the correction of an already processed reply starts a
- * second run.
+ * Drops runs that exist already. Therefore neither a repeated event nor the correction of an already processed reply
+ * starts a second run.
  */
 async function withoutRun(tx: Tx, wanted: readonly Wanted[]): Promise<Wanted[]> {
   if (wanted.length === 0) return [];

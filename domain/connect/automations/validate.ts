@@ -25,7 +25,7 @@ import {
 /** Trigger of an automation that only campaign steps and other automations start. */
 export const CALLED = 'automation.called';
 
-/** Maximum nodes of one automation that start another automation. */
+/** Maximum number of nodes of one automation that start another automation. */
 const MAX_CALLS = 10;
 
 /** Fields of an automation that its author writes. */

@@ -8,8 +8,8 @@ import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
 /**
- * Maximum bytes of a response that are read. This is more than is stored, because a connection can be reused only after
- * its whole response was read.
+ * Maximum number of bytes of a response that are read. This is more than is stored, because a connection can be reused
+ * only after its whole response was read.
  */
 const MAX_ANSWER_BYTES = 16 * 1024;
 

@@ -24,9 +24,9 @@ export interface Claimed {
   url: string;
   enabled: boolean;
   verified: boolean;
-  /** The application's `allowed_webhook_domains` for its endpoint; null for an endpoint of the workspace itself. */
+  /** The application's `allowed_webhook_domains` for its endpoint. Null for an endpoint of the workspace itself. */
   allowedDomains: string[] | null;
-  /** The stored body; null once retention has deleted it. */
+  /** The stored body. Null once retention has deleted it. */
   body: string | null;
   /** Secret that signs every attempt of the delivery. */
   secret: { id: string; sealed: Buffer } | null;

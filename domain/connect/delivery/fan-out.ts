@@ -17,15 +17,19 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 
 /** Advisory lock that allows only one fan-out at a time, so that stream positions become visible in order. */
 const FAN_OUT_LOCK = 7_201_950;
-/** Maximum events of an iteration. Each organization gets an equal share, divided by the number of its endpoints. */
+/**
+ * Maximum number of events of an iteration. Each organization gets an equal share, divided by the number of its
+ * endpoints.
+ */
 const MAX_EVENTS = 500;
 /**
- * Maximum organizations named in one notification to the realtime gateways, because a notification may have at most
- * 8,000 bytes.
+ * Maximum number of organizations named in one notification to the realtime gateways, because a notification may have
+ * at most 8,000 bytes.
  */
 const MAX_NAMED = 200;
 /**
- * Maximum deliveries of a shared batch. A workflow costs as much as dozens of deliveries, so batches are filled under load.
+ * Maximum number of deliveries of a shared batch. A workflow costs as much as dozens of deliveries, so batches are
+ * filled under load.
  */
 export const BATCH_SIZE = 500;
 /** Maximum time (ms) during which deliveries are added to a batch, if its workflow does not close it before. */
@@ -83,7 +87,7 @@ interface Target {
   event_types: string[];
   enabled: boolean;
   /**
-   * Registered scopes of the application; null for an endpoint of the workspace itself. `grants` contains, for each
+   * Registered scopes of the application. Null for an endpoint of the workspace itself. `grants` contains, for each
    * person, the granted scopes and the scopes of the person's current role.
    */
   registered: number | null;

@@ -1,7 +1,7 @@
 import type { EgressRequest } from '../../../lib/egress/index.ts';
 import { signPayload } from '../../../lib/signature.ts';
 
-/** Maximum bytes of an answer that are stored with a delivery. */
+/** Maximum number of bytes of an answer that are stored with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** Delivery of one event to one receiver. */
@@ -18,7 +18,7 @@ interface SignedDelivery {
   now: Date;
   /** Timeout (ms) of the whole request. */
   timeoutMs: number;
-  /** Maximum bytes of the answer that are read. */
+  /** Maximum number of bytes of the answer that are read. */
   maxResponseBytes: number;
 }
 
@@ -30,7 +30,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'Webhooks/1.0',
-      // A response is stored as received, so it must not be compressed.
+      // Requests an uncompressed response, because it is stored as received.
       'Accept-Encoding': 'identity',
       'X-Service-Event': delivery.eventType,
       'X-Service-Event-Id': delivery.eventId,

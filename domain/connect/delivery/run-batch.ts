@@ -9,8 +9,8 @@ import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
 /**
- * Maximum concurrent attempts of a shared batch. Attempts that hang are not counted here; the limit per endpoint bounds
- * their number.
+ * Maximum number of concurrent attempts of a shared batch. Attempts that hang are not counted here; the limit per
+ * endpoint bounds their number.
  */
 const AT_ONCE = 100;
 /** Interval (ms) at which an idle batch is checked for new deliveries, in case a notification was lost. */
@@ -69,7 +69,9 @@ async function attemptDeliveries(
   const began = performance.now();
   let failure: unknown;
   let open = true;
-  /** True once a claim found no waiting delivery. The loop then waits for new deliveries until the batch is closed. */
+  /**
+   * True after a claim has found no waiting delivery. The loop then waits for new deliveries until the batch is closed.
+   */
   let waits = false;
   let taken = 0;
   let takenAt = began;

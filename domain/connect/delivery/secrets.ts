@@ -17,7 +17,7 @@ const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
  */
 type SecretOwner = { endpointId: string } | { applicationId: string };
 
-/** A stored signing secret, sealed. */
+/** A signing secret as it is stored, encrypted. */
 export interface SealedSecret {
   id: string;
   sealed: Buffer;
@@ -28,7 +28,7 @@ export function secretOwner(endpoint: { id: string; application_id: string | nul
   return endpoint.application_id ? { applicationId: endpoint.application_id } : { endpointId: endpoint.id };
 }
 
-/** Decrypts a stored secret (`whsec_…`). Throws if the sealed value was copied from another row. */
+/** Decrypts a stored secret (`whsec_…`). Throws if the encrypted value was copied from another row. */
 export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
   return keyring.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString();
 }

@@ -55,8 +55,8 @@ interface Waiting {
 
 /**
  * Creates the settler of one process. It writes one group at a time, so that its groups cannot deadlock. A delivery
- * without a stored result would be sent again. So the settler waits for an unreachable database. If a group cannot be
- * written, it writes the valid results separately.
+ * without a stored result would be sent again. Therefore the settler waits for an unreachable database. If a group
+ * cannot be written, it writes the valid results separately.
  */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
@@ -178,7 +178,7 @@ function movesToLane({ result: { outcome }, next }: Pick<Waiting, 'result' | 'ne
   return outcome === 'released' || (outcome === 'failed' && next === 'lane');
 }
 
-/** Minimum retry wait (ms) from which the starts of workflows are spread over time. */
+/** Minimum retry wait (ms) from which the starts of workflows are distributed over time. */
 const SPREAD_FROM_MS = 10_000;
 
 /**
@@ -281,7 +281,7 @@ async function write(
       starts: results.map(({ startedAt }) => startedAt),
       durations: results.map(({ durationMs }) => durationMs),
       responses: results.map(({ responseStatus }) => responseStatus),
-      // Excerpts are omitted if `bare`, because a receiver's text may be the value that cannot be stored.
+      // Leaves out the excerpts if `bare` is true, because a receiver's text may be the value that cannot be stored.
       excerpts: results.map(({ excerpt }) => (bare ? null : excerpt)),
       reasons: results.map(({ errorReason }) => errorReason && json(errorReason)),
       finishes: results.map(({ finishedAt }) => finishedAt),

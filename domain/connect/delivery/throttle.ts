@@ -26,7 +26,7 @@ export function minuteOf(now: Date): Date {
 
 /**
  * Admits events up to the rates of the minute. Each endpoint has a rate (WEBHOOK_ENDPOINT_PER_MINUTE). Each event type
- * of a workspace also has a rate (WEBHOOK_EVENT_TYPE_PER_MINUTE). An event counts once, whatever the number of
+ * of a workspace also has a rate (WEBHOOK_EVENT_TYPE_PER_MINUTE). An event is counted once, regardless of the number of
  * endpoints.
  */
 export class Throttle {

@@ -99,7 +99,7 @@ function openStoredTokens(keyring: Keyring, connection: Pick<ConnectionRow, 'id'
   return openConfig(keyring, connection) as unknown as StoredTokens;
 }
 
-/** Seals pasted credentials or tokens for a connection. */
+/** Encrypts pasted credentials or tokens for a connection. */
 export function sealCredentials(keyring: Keyring, connectionId: string, value: object): Buffer {
   return keyring.seal(JSON.stringify(value), SEAL_PLACES.integration(connectionId));
 }
@@ -192,7 +192,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
   } catch (error) {
     const detail = failureReason(ctx, error, provider);
     const ended = error instanceof ReauthRequired;
-    // The result is stored before the error is thrown, so that no waiting process retries with the same token.
+    // Stores the result before it throws the error, so that no waiting process retries with the same token.
     if (ended) await recordReauth(ctx, connection, detail);
     await singleStatement(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',

@@ -223,7 +223,7 @@ function plainHeaders({ headers }: EgressResponse): Record<string, string | unde
   );
 }
 
-/** Parses JSON; undefined for invalid JSON. */
+/** Parses JSON. Returns undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

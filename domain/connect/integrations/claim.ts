@@ -33,7 +33,7 @@ export const UNREACHABLE_AFTER = 3;
 
 /**
  * Returns the lease (ms) of claimed deliveries. The lease is longer than all requests of a delivery plus the wait for
- * another process's token refresh. So an expired lease means that the worker is dead.
+ * another process's token refresh. An expired lease therefore means that the worker has crashed.
  */
 export function leaseMs(config: Pick<Config, 'INTEGRATION_TIMEOUT_MS'>): number {
   return Math.max(SHORTEST_LEASE_MS, MAX_REQUESTS * config.INTEGRATION_TIMEOUT_MS + refreshLeaseMs(config));

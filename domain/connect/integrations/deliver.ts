@@ -26,7 +26,7 @@ import { settleDelivery, type Outcome } from './settle.ts';
 
 /** Parameters of one delivery iteration. */
 interface DeliveryIteration {
-  /** Bounds the open calls of this process to one provider. */
+  /** Limits the open calls of this process to one provider. */
   limits: TargetLimits;
   signal: AbortSignal;
   /** Progress callback, called with the number of deliveries made so far. */
@@ -122,7 +122,7 @@ async function makeClaimed(
   { lease, deliveries }: Claimed,
   tally: Tally,
 ): Promise<boolean> {
-  // The connection is read again for every group, because tokens may have been refreshed or the account reconnected.
+  // Reads the connection again for every group, because tokens may have been refreshed or the account reconnected.
   const current = (await readLive(ctx, connection.id)) ?? connection;
   const account = openAccount(ctx, current);
   const { provider } = account;

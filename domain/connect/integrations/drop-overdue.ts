@@ -14,7 +14,7 @@ import { emitSettled } from '../../directory/integration-deliveries.ts';
  * Maximum waiting actions of an account that must be connected again. Above this number the oldest actions are dropped.
  */
 export const MAX_WAITING = 10_000;
-/** Maximum actions dropped by one transaction. */
+/** Maximum number of actions dropped by one transaction. */
 const PAGE = 1_000;
 
 /**

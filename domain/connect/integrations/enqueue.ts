@@ -98,8 +98,8 @@ export interface NewDelivery {
 
 /**
  * Stores deliveries in their order, except those of deleted contacts. Locks contacts against deletion, and then lanes
- * (the ordered queues of contacts), both in a fixed order. So deliveries of a lane are in the order of their commits,
- * and a lane is not deleted while a delivery is added.
+ * (the ordered queues of contacts), both in a fixed order. Therefore deliveries of a lane are in the order of their
+ * commits, and a lane is not deleted while a delivery is added.
  * @returns the ids in the order of the input, including those that were not stored
  */
 export async function addDeliveries(tx: Tx, given: readonly NewDelivery[]): Promise<string[]> {

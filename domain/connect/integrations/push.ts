@@ -153,7 +153,7 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
   if (failed) throw failed.reason;
 }
 
-/** Writes one contact. Returns the reason of a failure; undefined on success. @throws ReauthRequired */
+/** Writes one contact. Returns the reason of a failure, or undefined on success. @throws ReauthRequired */
 async function pushOne(ctx: Ctx, push: Push, contact: ActionContact, endsAt: number): Promise<Message | undefined> {
   const { provider, call, mappings, connectionId } = push;
   for (;;) {

@@ -11,7 +11,7 @@ const POLL_MS = 100;
 
 /**
  * Calls `work` with the CRM record of a contact while no other process writes to it, and stores the resulting record.
- * So two concurrent pushes create only one record, even at a CRM without an atomic upsert.
+ * Therefore two concurrent pushes create only one record, even at a CRM without an atomic upsert.
  * @throws Unavailable if another process keeps the record too long; the errors of `work`
  */
 export async function withRecord<T>(

@@ -8,7 +8,7 @@ import { PROVIDERS } from './catalogue.ts';
 /** Prefix of native actions, in place of a provider's id: `sendsets.add_tag`. */
 export const NATIVE = 'sendsets';
 
-/** Finds a provider by its id; undefined for an unknown id. */
+/** Finds a provider by its id. Returns undefined for an unknown id. */
 export function findProvider(id: string): Provider | undefined {
   return PROVIDERS.find((provider) => provider.id === id);
 }
@@ -26,7 +26,7 @@ export function partsOfAction(action: string): { provider: string; verb: string 
   return dot < 0 ? { provider: '', verb: action } : { provider: action.slice(0, dot), verb: action.slice(dot + 1) };
 }
 
-/** Finds an action of a provider by its full name, such as `slack.notify`; undefined for an unknown name. */
+/** Finds an action of a provider by its full name, such as `slack.notify`. Returns undefined for an unknown name. */
 export function findAction(provider: Provider, action: string): ProviderAction | undefined {
   const { provider: id, verb } = partsOfAction(action);
   return id === provider.id && Object.hasOwn(provider.actions, verb) ? provider.actions[verb] : undefined;

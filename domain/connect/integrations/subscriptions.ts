@@ -24,7 +24,7 @@ interface SubscriptionInput {
   enabled?: boolean | undefined;
 }
 
-/** Maximum subscriptions, because every event is matched against all subscriptions of its trigger. */
+/** Maximum number of subscriptions, because every event is matched against all subscriptions of its trigger. */
 const MAX_SUBSCRIPTIONS = 100;
 
 /** Lists the subscriptions of one connection, oldest first. @throws AppError not_found */

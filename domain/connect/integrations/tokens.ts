@@ -22,7 +22,7 @@ export interface OAuthClient {
   revokeUrl: string | undefined;
 }
 
-/** OAuth tokens of a connection, which are stored sealed. */
+/** OAuth tokens of a connection, which are stored encrypted. */
 export interface StoredTokens {
   access_token: string;
   /** Refresh token. Empty if the provider issues none; its access tokens are then valid until revoked. */

@@ -31,8 +31,8 @@ const PAGE = 50;
 const ROUND_MS = 4 * MINUTE_MS;
 const FIRST_RETRY_MS = MINUTE_MS;
 /**
- * Maximum attempts to revoke a consent, over about three weeks. After that a person must revoke the consent at the
- * provider.
+ * Maximum number of attempts to revoke a consent, over about three weeks. After that a person must revoke the consent
+ * at the provider.
  */
 const MAX_ATTEMPTS = 30;
 

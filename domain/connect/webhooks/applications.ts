@@ -57,7 +57,7 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
 }
 
 /**
- * Lists the application's endpoints in all workspaces that granted it access, newest first. The endpoints are rows of
+ * Lists the application's endpoints in all workspaces that granted it access, newest first. The endpoints belong to
  * other workspaces, so only fields of the application are shown.
  * @throws AppError not_found
  */

@@ -11,7 +11,7 @@ import type { Envelope } from '../delivery/request.ts';
 export const DELIVERY_STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** A delivery with its body; null once retention has deleted the body. */
+/** A delivery with its body. Null once retention has deleted the body. */
 export interface DeliveryWithPayload extends DeliveryView {
   payload: Envelope | null;
 }
@@ -85,7 +85,7 @@ export type DeliveryAttempt = Pick<
   'attempt' | 'started_at' | 'duration_ms' | 'response_status' | 'error_reason' | 'batch_id'
 > & { endpoint_id: string };
 
-/** Maximum attempts listed per delivery. Redeliveries can add any number of attempts. */
+/** Maximum number of attempts listed per delivery. Redeliveries can add any number of attempts. */
 const LISTED_ATTEMPTS = 100;
 
 /**

@@ -43,7 +43,7 @@ export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpoint
 }
 
 /**
- * Refuses a URL that webhooks cannot be sent to. May wait for DNS, so call it before the transaction of {@link
+ * Refuses a URL to which webhooks cannot be sent. May wait for DNS, so call it before the transaction of {@link
  * createEndpoint} and {@link updateEndpoint}.
  * @throws AppError bad_request
  */

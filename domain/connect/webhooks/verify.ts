@@ -17,7 +17,7 @@ import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 import { render } from '../../../messages/render.ts';
 
-/** Maximum bytes read of an answer to a challenge. An echo is short. */
+/** Maximum number of bytes read of an answer to a challenge. An echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
 
 /** Result of one verification challenge to a webhook endpoint. */
@@ -28,7 +28,7 @@ export interface ChallengeResult {
   passed: boolean;
   /** True if the receiver echoed the challenge, which proves the consent of its owner. */
   echoed: boolean;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status. It is 0 if there was no response. */
   status: number;
   /** Reason of the failure; null if the challenge passed. */
   reason: Message | null;

@@ -9,7 +9,7 @@ import type { Meeting } from './record.ts';
 /** A meeting with the name of its contact. */
 export type MeetingView = Meeting & { contact_name: string };
 
-/** Time filter: `upcoming` excludes past meetings, `past` selects them; empty selects all. */
+/** Time filter. `upcoming` excludes past meetings, and `past` selects only them. An empty text selects all. */
 type Timeframe = '' | 'upcoming' | 'past';
 
 interface MeetingQuery {

@@ -9,8 +9,8 @@ import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
 
 /**
- * SQL tables for the conditions of segments: contacts `c` with their outreach history `o`. PostgreSQL omits the join if
- * a statement uses no column of `o`.
+ * SQL join for the conditions of segments: contacts `c` with their outreach history `o`. PostgreSQL omits the join if a
+ * statement uses no column of `o`.
  */
 export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
 

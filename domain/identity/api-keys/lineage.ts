@@ -33,8 +33,8 @@ export async function lineageOf(tx: Tx, { apiKeyId, oauthGrantId }: Actor): Prom
 }
 
 /**
- * Revokes the active keys that were created by a key or a grant, directly or through other keys. The caller has revoked
- * the key or grant before, in this transaction.
+ * Revokes the active keys that were created by a key or a grant, directly or through other keys. The caller must have
+ * revoked the key or grant before, in this transaction.
  * @returns number of revoked keys
  */
 export async function revokeMade(tx: Tx, maker: { key: string } | { grant: string }, reason: Message): Promise<number> {

@@ -90,8 +90,8 @@ function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures'
 
 /**
  * Returns the device or the source from which an account has signed in before, or undefined. Wrong passwords from this
- * device or source are counted separately. So guesses by strangers never lock owners out on their own device or in
- * their office.
+ * device or source are counted separately. Therefore guesses by strangers never lock owners out on their own device or
+ * in their office.
  */
 async function knownSourceKey(
   ctx: Ctx,

@@ -32,7 +32,7 @@ interface Requested {
   subjectId: string;
   requestedBy: string | null;
   now: Date;
-  /** Name of the workspace; empty for an account. */
+  /** Name of the workspace. Empty for an account. */
   name: string;
   addressees: readonly Addressee[];
   /** Deletion of the account together with which the workspace is deleted. */

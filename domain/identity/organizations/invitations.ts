@@ -78,8 +78,8 @@ export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
 
 /**
  * Invites an address and emails it the link. The invitation is not stored if the email cannot be sent.
- * @throws AppError bad_request (unknown role, a domain that the workspace does not admit), forbidden (a role with more permissions than the caller's), conflict (a
- * member, or already invited), internal_error
+ * @throws AppError bad_request (unknown role, a domain that the workspace does not admit), forbidden (a role with more
+ * permissions than the caller's), conflict (a member, or already invited), internal_error
  */
 export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
   const token = newSecret();

@@ -79,7 +79,8 @@ export async function updateRole(
 
 /**
  * Deletes a role without members and open invitations.
- * @throws AppError not_found, conflict (system role, role in use), forbidden (the role has permissions the caller lacks)
+ * @throws AppError not_found, conflict (system role, role in use), forbidden (the role has permissions that the caller
+ * lacks)
  */
 export async function deleteRole(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {

@@ -28,7 +28,7 @@ interface OrganizationChange {
   timezone?: string | undefined;
   /** Language of emails to people who have chosen none. */
   language?: Language | null | undefined;
-  /** Logo in base64; null removes it. */
+  /** Logo in base64. Null removes it. */
   logo?: string | null | undefined;
   /** Domains of the email addresses that may join. Empty to allow all. */
   member_email_domains?: readonly string[] | undefined;
@@ -74,7 +74,8 @@ function logoProblems(bytes: Buffer): Problem[] {
 /**
  * Changes settings of the organization. A new logo replaces the stored one. If the allowed domains change, members with
  * other domains keep their membership.
- * @throws AppError bad_request naming every problem; conflict when somebody else changed the organization meanwhile
+ * @throws AppError bad_request naming every problem; conflict when somebody else has changed the organization in the
+ * meantime
  */
 export async function updateOrganization(
   ctx: Ctx,

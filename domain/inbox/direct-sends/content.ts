@@ -5,7 +5,7 @@ import { hashRecipients } from '../../approvals/payload.ts';
 import { plainToHtml } from '../../mail/messages/html.ts';
 import { message } from '../../../messages/index.ts';
 
-/** Columns of an email that an approver decides on. */
+/** Columns of an email about which an approver decides. */
 export type WrittenEmail = Columns<
   'direct_sends',
   | 'kind'

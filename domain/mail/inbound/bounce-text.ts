@@ -9,7 +9,7 @@ import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 
 /**
  * This file reads bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, mail appliances, and
- * the text form of Gmail's bounces. The caller has checked that a mail system wrote the message.
+ * the text form of Gmail's bounces. The caller must have checked that a mail system wrote the message.
  */
 
 const FAILURE_SUBJECT = anyOf(

@@ -93,8 +93,8 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   if (wide !== undefined && bytes.includes(0)) return utf16Text(bytes, wide);
   const label = labels.find((each) => !each.startsWith('utf-'));
   const utf8 = utf8Text(bytes);
-  // Two bytes can be one UTF-8 character or one character of an East Asian charset. So a label of such a charset is
-  // overruled only if the text contains a valid UTF-8 character of three bytes.
+  // Two bytes can be one UTF-8 character or one character of an East Asian charset. Therefore a label of such a charset
+  // is overruled only if the text contains a valid UTF-8 character of three bytes.
   if (utf8 !== null && !(label !== undefined && MULTIBYTE.test(label) && !/[\u0800-\u{10ffff}]/u.test(utf8)))
     return utf8;
   const labelled = label === undefined ? null : strictly(label, bytes);

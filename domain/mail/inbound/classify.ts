@@ -15,8 +15,8 @@ import { parseProviderNotice } from './provider-notice.ts';
 
 interface Threaded {
   /**
-   * Message-IDs that may identify the sent message to which this message refers, likeliest first. Order: the id of the returned
-   * message, then In-Reply-To, then References from the newest.
+   * Message-IDs that may identify the sent message to which this message refers, likeliest first. Order: the id of the
+   * returned message, then In-Reply-To, then References from the newest.
    */
   readonly threadIds: readonly string[];
 }

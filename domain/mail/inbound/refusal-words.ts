@@ -66,7 +66,7 @@ const NOT_VERIFIED = anyOf(
   ],
   'i',
 );
-/** Words of the recipient's server against the sender's address, name or network. */
+/** Words with which a recipient's server refuses the sender's address, name or network. */
 const REPUTATION = anyOf(
   [
     String.raw`(?:black|block|deny) ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,

@@ -1,7 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import { MAX_HTML } from './html-text.ts';
 
-/** Maximum nesting of elements. Deeper elements, which no mail program writes, are removed to bound the work. */
+/** Maximum depth of nested elements. Deeper elements, which no mail program writes, are removed to bound the work. */
 const MAX_NESTING = 100;
 /** Maximum length (characters) of a kept image URL. */
 const MAX_ADDRESS = 2_000;

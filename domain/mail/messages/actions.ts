@@ -6,8 +6,8 @@ const COMMENT_CLOSING = /\*\/(?:\s+-)?\s*\}\}/;
 /**
  * Returns the index just past the `}}` of the template action that opens at `open`, or -1 if no action opens there.
  * Templates and spintax both call this function, so that they interpret each brace in the same way. Outside quotes and
- * comments an action contains no brace. So `{{a|b}|c}` is nested spintax, and `{{{.City}}|there}` is a group whose
- * first alternative is an action.
+ * comments an action contains no brace. Therefore `{{a|b}|c}` is nested spintax, and `{{{.City}}|there}` is a group
+ * whose first alternative is an action.
  */
 export function findActionEnd(source: string, open: number): number {
   if (!source.startsWith('{{', open)) return -1;

@@ -10,8 +10,8 @@ export const MAX_SOURCE_LENGTH = 256 * 1024;
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
 /**
- * Maximum work units of one rendering: about one unit per character that is read, changed or printed, more for
- * expensive functions. A usual email needs some thousands. Rendering with the whole budget takes about a tenth of a
+ * Maximum number of work units of one rendering: about one unit per character that is read, changed or printed, more
+ * for expensive functions. A usual email needs some thousands. Rendering with the whole budget takes about a tenth of a
  * second.
  */
 export const MAX_RENDER_WORK = 2_000_000;
@@ -19,7 +19,7 @@ export const MAX_RENDER_WORK = 2_000_000;
 /** Maximum length of a `{{…}}` action, braces included. */
 export const MAX_ACTION_LENGTH = 2048;
 
-/** Maximum nesting of `{{if}}` blocks, parentheses and spintax groups. */
+/** Maximum depth of nested `{{if}}` blocks, parentheses and spintax groups. */
 export const MAX_NESTING = 32;
 
 /** Maximum number of errors listed per template. */

@@ -35,7 +35,7 @@ interface ScoreIssue {
   readonly field?: 'subject' | 'body';
   /** Positions of the issue, at most eight. */
   readonly spans: readonly ScoreSpan[];
-  /** Points subtracted from the score. */
+  /** Number of points subtracted from the score. */
   readonly points: number;
 }
 

@@ -69,7 +69,10 @@ const kinds = new Map<string, PlainKind>([
   ...[...setOf(STAYING)].map((phrase) => [phrase, 'neutral'] as const),
 ]);
 
-/** Returns the kind of a short answer that consists of a known phrase and courtesies; undefined for any other text. */
+/**
+ * Returns the kind of a short answer that consists of a known phrase and courtesies. Returns undefined for any other
+ * text.
+ */
 export function plainReply(text: string): PlainKind | undefined {
   if (text.length > LONGEST) return undefined;
   const whole = kinds.get(words(text));

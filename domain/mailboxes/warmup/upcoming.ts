@@ -4,7 +4,7 @@ import { upcomingTargets, type HealthState, type Ramp } from './ramp.ts';
 
 /** Warmup emails of a mailbox on days that are not planned yet. */
 interface ComingWarmup {
-  /** First day, as number of UTC days since 1970. */
+  /** The first day, as a number of UTC days since 1970. */
   firstDay: number;
   /** Emails per day from the first day on. The last number applies to all later days. */
   emails: readonly number[];

@@ -29,7 +29,7 @@ const manifestSchema = z.object({
      * Id of the CREDENTIALS_ENCRYPTION_KEY at the time of the backup. Links in sent emails are signed with this key.
      */
     current: z.string(),
-    /** Ids of the keys with which stored values are sealed. */
+    /** Ids of the keys with which stored values are encrypted. */
     sealed: z.array(z.string()),
   }),
   /** Number of live workers at the time of the backup. What they did afterwards is not in the backup. */

@@ -49,9 +49,10 @@ const RATE_PER_SECOND = 100;
  * Starts workflows that must be open according to PostgreSQL but are not open in Temporal. Workflows can be missing
  * because an operator has terminated them, or because Temporal's database was lost.
  *
- * For each family, reads the rows that require a workflow, in pages in the order of the workflow ids. Compares each page
- * with the open workflows in the same range of ids, which Temporal's visibility store lists (one request per thousand).
- * A healthy workflow therefore needs no separate request, and an interrupted search can continue with the next page.
+ * For each family, reads the rows that require a workflow, in pages in the order of the workflow ids. Compares each
+ * page with the open workflows in the same range of ids, which Temporal's visibility store lists (one request per
+ * thousand). A healthy workflow therefore needs no separate request, and an interrupted search can continue with the
+ * next page.
  *
  * The visibility store is updated with a delay, so a workflow that it does not list is only suspected to be missing. It
  * is missing if the outbox has no waiting intent for it, Temporal reports it as not open, and its row still requires it

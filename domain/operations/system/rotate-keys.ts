@@ -13,7 +13,7 @@ interface SealedColumn {
   place: (row: Record<string, string>) => string;
 }
 
-/** All columns that contain sealed values. */
+/** All columns that contain encrypted values. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'mailboxes', column: 'credentials', key: ['id'], place: ({ id }) => SEAL_PLACES.mailbox(id!) },
   {
@@ -82,9 +82,9 @@ interface RotatedColumn {
 }
 
 /**
- * Seals all values again that are not sealed with the current key. Safe during operation if all processes have the new
- * and the previous key, because the writer of a concurrent change seals the value itself. Can be repeated.
- * @param options.dryRun only counts; `resealed` is then the number of values to seal
+ * Encrypts all values again that are not encrypted with the current key. The installation may run meanwhile if all its
+ * processes have the new and the previous key: they encrypt concurrent changes with the new one. Can be repeated.
+ * @param options.dryRun only counts; `resealed` is then the number of values to encrypt
  */
 export async function rotateKeys(
   deps: Pick<Deps, 'db' | 'keyring'>,

@@ -146,8 +146,8 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
 }
 
 /**
- * SQL: key of the advisory lock for one subscriber and organization. Two streams with the same hash wait for each
- * other, which is harmless.
+ * SQL for the key of the advisory lock for one subscriber and organization. If two streams have the same hash, they
+ * wait for each other, which does no harm.
  */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 

@@ -24,8 +24,8 @@ const BUILD = MIGRATIONS.length;
 /**
  * Registers the subscribers of this build at process start. A new subscriber gets its starting position. A changed list
  * of types replaces the stored one, and processes with the earlier list then skip the subscriber. The registration of a
- * newer running build is kept. So an old process that restarts during a roll-out does not become the registered build
- * again.
+ * newer running build is kept. Therefore an old process that restarts during a roll-out does not become the registered
+ * build again.
  * @param build number of the build; a parameter for tests
  */
 export async function registerSubscribers(

@@ -38,7 +38,7 @@ interface Declaration<T extends StoredEventType> {
    */
   optional?: {
     types: readonly T[];
-    /** SQL query with a row in organizations that want the events. `n.organization_id` is the organization. */
+    /** SQL query that returns a row if an organization wants the events. `n.organization_id` is the organization. */
     wanted: string;
   };
   /** Maximum number of attempts before an event is parked. */

@@ -26,7 +26,7 @@ export interface Actor {
   isPlatformAdmin: boolean;
   /** Time at which the selected workspace is erased. Absent unless its deletion is scheduled. */
   workspaceEndsAt?: Date;
-  /** Mailboxes that the key may use; null for all. */
+  /** Mailboxes that the key may use. Null for all. */
   allowedMailboxes: readonly string[] | null;
   ipAddress: string;
   userAgent: string;

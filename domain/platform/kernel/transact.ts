@@ -167,7 +167,10 @@ export async function writeSingleStatement<T extends StoredEventType>(
   return rows.length > 0;
 }
 
-/** Returns a scope for a write that is one SQL statement without an event, and so atomic without a transaction. */
+/**
+ * Returns a scope for a write that consists of one SQL statement and emits no event. Such a write is atomic without a
+ * transaction.
+ */
 export function singleStatement(ctx: Ctx): OrgScope {
   return reader(ctx);
 }

@@ -33,8 +33,8 @@ export interface Tx {
   actor: Actor;
   now: Date;
   /**
-   * Number of successive subscriber reactions that led to this transaction; 0 outside subscribers. It is stored with
-   * emitted events.
+   * Number of successive subscriber reactions that led to this transaction. It is 0 outside subscribers. It is stored
+   * with emitted events.
    */
   hops: number;
   /** Emits a domain event for webhooks and the realtime gateway. */
@@ -43,8 +43,8 @@ export interface Tx {
   /** Stores an intent to start or signal a workflow after the commit. */
   intend(intent: Intent): void;
   /**
-   * Calls `work` just before the commit, once per key and in the order of the keys. So all transactions take the locks
-   * of this work in one order and hold them only briefly.
+   * Calls `work` just before the commit, once per key and in the order of the keys. Therefore all transactions take the
+   * locks of this work in one order and hold them only briefly.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
@@ -82,8 +82,8 @@ export interface ApprovalSubject<Subject = any> {
    */
   handOver?(tx: Tx, subject: Subject, approval: ApprovalRow): Promise<void>;
   /**
-   * Returns the current content of a locked subject. `holdForApproval` (`domain/approvals/hold.ts`) shows it to a person,
-   * and `executeApproved` compares it with what the person saw. Null when a part of it is deleted.
+   * Returns the current content of a locked subject. `holdForApproval` (`domain/approvals/hold.ts`) shows it to a
+   * person, and `executeApproved` compares it with what the person saw. Null when a part of it is deleted.
    */
   content(tx: Tx, subject: Subject, config: Config): Promise<ApprovalContent | null>;
   /**
@@ -110,7 +110,7 @@ export type NotExecuted = 'denied' | 'expired' | 'changed' | 'revoked';
 export interface StoppedEmail {
   /** Id of the campaign or the single email. */
   subjectId: string;
-  /** The lead of a campaign email; null for a single email. */
+  /** The lead of a campaign email. Null for a single email. */
   enrollmentId: string | null;
   /** Id of the compared approval; null if the lead has none. */
   approvalId: string | null;

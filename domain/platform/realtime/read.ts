@@ -6,9 +6,9 @@ import { reader } from '../kernel/transact.ts';
 
 /** A reader's position in an organization's stream. All events up to `position` have been read. */
 export interface StreamCursor {
-  /** Stream position. 0 before the first event. */
+  /** Stream position. It is 0 before the first event. */
   position: number;
-  /** Id of the event at the position; null before the first. */
+  /** Id of the event at the position. Null before the first. */
   eventId: string | null;
   /** All events emitted before this time have been read, except those of transactions that were still open. */
   at: Date;
@@ -50,8 +50,8 @@ const STREAM_PAGE = 500;
 
 /**
  * Returns the next events after a position, in order. Events become visible in order of their positions, because the
- * fan-out assigns these under one lock. So a reader that continues after the last event skips none. Only events of
- * `types` are returned with their payload; other events only advance the cursor.
+ * fan-out assigns these under one lock. Therefore a reader that continues after the last event skips none. Only events
+ * of `types` are returned with their payload; other events only advance the cursor.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {
   const events = await reader(ctx).sql<StreamEvent>(

@@ -49,9 +49,9 @@ export interface Estimate {
  * campaign's emails the mailboxes send only those in `coming`, which also count against their caps. On each day, each
  * mailbox sends as early as window, gap, cap of the UTC day and share allow, until the campaign's daily limit is
  * reached. The share is the smallest of cap, daily limit and ramp. The engine may lengthen gaps by up to a fifth if the
- * day still has time for all emails. So days and emails per day are as projected, but the last email may be later on
- * its day. The number of days and the finish are null if there are no recipients, no capacity or no sending days. They
- * are also null if the end date is too early, or two years are too short.
+ * day still has time for all emails. Therefore days and emails per day are as projected, but the last email may be
+ * later on its day. The number of days and the finish are null if there are no recipients, no capacity or no sending
+ * days. They are also null if the end date is too early, or two years are too short.
  *
  * Mailboxes in the same state are grouped, and days with the same hours that begin in the same state are computed once.
  * After the first weeks all weeks are equal, so two years take little longer to compute than these weeks. With ten

@@ -4,7 +4,7 @@ import { DAY } from './zone.ts';
 /**
  * This file simulates the emails of mailboxes on one sending day of a projection (`estimate.ts`), and the mailboxes'
  * state afterwards. Times are ms from the UTC midnight before the day opens, and UTC days are counted from that
- * midnight. So two days with the same sending hours have equal values.
+ * midnight. Therefore two days with the same sending hours have equal values.
  */
 
 /** A mailbox as input of a projection. Times are in epoch ms, and UTC days are counted from 1970-01-01. */

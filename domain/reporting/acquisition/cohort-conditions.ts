@@ -31,7 +31,7 @@ export function bindingsOf(now: Date, { from, to, windowDays, campaignId }: Coho
     to,
     window: windowDays * (DAY_MS / 1000),
     matured: new Date(now.getTime() - windowDays * DAY_MS),
-    // Conversions after this time are in the window of no send.
+    // Conversions after this time are not in the window of any send.
     until: new Date(to.getTime() + windowDays * DAY_MS),
     ...(campaignId ? { campaign: campaignId } : {}),
   };

@@ -211,7 +211,7 @@ function countReplies(org: OrgScope, now: Date, cohort: Cohort, dimension: Dimen
   );
 }
 
-/** SQL tables: conversions `c` of goals with the sends `f` to which they are attributed. */
+/** SQL join of conversions `c` of goals with the sends `f` to which they are attributed. */
 export const CONVERTED = `conversions c join people p on p.id = c.person_id
      join send_facts f on f.contact_id = p.contact_id and f.sent_at <= c.occurred_at and f.sent_at > c.occurred_at - make_interval(secs => :window)`;
 

@@ -24,10 +24,10 @@ export interface CustomerFilter {
 }
 
 /**
- * Returns SQL: customers `c` with their credit, from the rows of `acquisition_facts` (`a`) that a condition selects. A
- * person's correction always applies. Otherwise the last send before the acquisition is credited if it was less than
- * `window` old at the acquisition. Without such a send and without a correction, the last send to a colleague may be
- * the estimate.
+ * Returns SQL for the customers `c` with their credit, from the rows of `acquisition_facts` (`a`) that a condition
+ * selects. A person's correction always applies. Otherwise the last send before the acquisition is credited if it was
+ * less than `window` old at the acquisition. Without such a send and without a correction, the last send to a colleague
+ * may be the estimate.
  */
 export const customers = (
   condition: string,
@@ -41,7 +41,7 @@ export const customers = (
      where a.organization_id = :org and a.goal_id = :goal and ${condition}`;
 
 /**
- * Returns SQL: the customers of a filter as `c`, with `f` as the row of the credited send and `g` as that of the
+ * Returns SQL for the customers of a filter as `c`, with `f` as the row of the credited send and `g` as that of the
  * estimate.
  * @param joins additional tables
  */
@@ -62,12 +62,12 @@ export function creditBindings(settings: AttributionSettings, goalId: string, fi
   };
 }
 
-/** SQL: the status of a customer `c`. */
+/** SQL for the status of a customer `c`. */
 export const STATUS = `case when c.send_id is not null then 'attributed' when c.estimate_id is not null then 'estimated' else 'unattributed' end`;
 
 /**
- * SQL: time of the person's first product event between the credited send `f` and the acquisition, without the event of
- * the conversion itself.
+ * SQL for the time of the person's first product event between the credited send `f` and the acquisition, without the
+ * event of the conversion itself.
  */
 export const VISITED = `(select min(e.occurred_at) from product_events e where e.organization_id = :org and e.person_id = c.person_id
        and e.occurred_at >= f.sent_at and e.occurred_at < c.acquired_at and e.id <> c.event_id)`;

@@ -18,7 +18,7 @@ export const DIMENSIONS = [
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /**
- * SQL: the key of a send in each dimension as text, from its row `f` of `send_facts`. A send belongs to each of its
+ * SQL for the key of a send in each dimension as text, from its row `f` of `send_facts`. A send belongs to each of its
  * contact's categories.
  */
 export const KEYS: Record<Dimension, string> = {
@@ -37,8 +37,8 @@ export const KEYS: Record<Dimension, string> = {
 };
 
 /**
- * Returns SQL: the key of a dimension in its stored type, because PostgreSQL groups ids and bytes several times faster
- * than collated text.
+ * Returns SQL for the key of a dimension in its stored type, because PostgreSQL groups ids and bytes several times
+ * faster than collated text.
  */
 export function groupingKeyOf(dimension: Dimension): string {
   const key = KEYS[dimension];

@@ -82,8 +82,8 @@ export async function explainFigure(
 const NO_CONVERSION = 'null::uuid as conversion_id, null::float8 as amount_minor, null::text as currency';
 
 /**
- * Returns SQL: rows with the id of the send, contact or conversion. `send_id` is the last send to which the row is
- * attributed.
+ * Returns SQL that selects rows with the id of the send, contact or conversion. `send_id` is the last send to which the
+ * row is attributed.
  */
 function sqlOf({ figure, mature, dimension: named, key }: FigureOf, cohort: Cohort): string {
   const dimension = key === undefined ? 'all' : named;
@@ -118,7 +118,7 @@ function sqlOf({ figure, mature, dimension: named, key }: FigureOf, cohort: Coho
   }
 }
 
-/** Returns SQL: the first occurrence per contact. */
+/** Returns SQL that selects the first occurrence per contact. */
 function perContact(from: string, at: string, conversion: string): string {
   return `select distinct on (f.contact_id) f.contact_id as id, f.contact_id, f.send_id, ${at} as at, ${conversion}
      from ${from} order by f.contact_id, ${at}, f.sent_at desc, f.send_id desc`;

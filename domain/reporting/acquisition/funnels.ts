@@ -124,15 +124,16 @@ export function largestDropOff(people: readonly number[]): number | null {
 
 interface Occurrences {
   /**
-   * SQL: rows of `who`, `id` and `at`. An email and its reply are two occurrences; so are an event and its conversion.
+   * SQL that selects rows of `who`, `id` and `at`. An email and its reply are two occurrences; so are an event and its
+   * conversion.
    */
   sql: string;
   bindings: Bindings;
 }
 
 /**
- * SQL: id of a person. It is the contact's id if there is one, so that emails and events of one person have the same
- * id.
+ * SQL for the id of a person. It is the contact's id if there is one, so that emails and events of one person have the
+ * same id.
  */
 const WHO = 'coalesce(p.contact_id, p.id)';
 

@@ -31,10 +31,10 @@ export const lastSend = (contact: string, moment: string): string =>
        order by s.sent_at desc, s.send_id desc limit 1`;
 
 /**
- * SQL: the rows of `acquisition_facts` for the people in `wanted (id, domain)`. For each signup or paid goal, primary
- * or not, a row contains the first conversion, the last send before it, and the last send to a colleague. If several
- * conversions have the same time, the one with the smallest id is used. Reports apply the settings, which determine the
- * goal and the window.
+ * SQL for the rows of `acquisition_facts` for the people in `wanted (id, domain)`. For each signup or paid goal,
+ * primary or not, a row contains the first conversion, the last send before it, and the last send to a colleague. If
+ * several conversions have the same time, the one with the smallest id is used. Reports apply the settings, which
+ * determine the goal and the window.
  */
 export const ACQUISITIONS = `select f.person_id, f.goal_id, f.contact_id, f.conversion_id, f.event_id, f.acquired_at,
        case when f.contact_id is null then 'none'

@@ -10,11 +10,11 @@ export const FLOW_KEY = ['campaign_id', 'step_id', 'state', 'from_step_id'] as c
 
 const KEY = `campaign_id, coalesce(step_id, '${ZERO_UUID}') as step_id, coalesce(state, '') as state, coalesce(from_step_id, '${ZERO_UUID}') as from_step_id`;
 
-/** SQL: the counts that triggers maintain. */
+/** SQL for the counts that triggers maintain. */
 export const STORED_FLOW = `select ${KEY}, sum(leads)::int as leads from campaign_flow_counts where organization_id = :org
      group by 1, 2, 3, 4 having sum(leads) <> 0`;
 
-/** SQL: the same counts, computed from leads and their step runs. */
+/** SQL for the same counts, computed from leads and their step runs. */
 export const COUNTED_FLOW = `select ${KEY}, count(*)::int as leads from (
        select campaign_id, current_step_id as step_id, state, null::uuid as from_step_id from enrollments where organization_id = :org
        union all

@@ -37,22 +37,22 @@ const KEY_COLUMNS = [
   'copy_hash',
 ] as const;
 
-/** Returns SQL: the groups of an email of `send_facts`, with place, dimension and key. */
+/** Returns SQL for the groups of an email of `send_facts`, with place, dimension and key. */
 export const groupsOf = (email: string): string =>
   `heron_send_groups(${[...KEY_COLUMNS, 'category_ids'].map((column) => `${email}.${column}`).join(', ')})`;
 
-/** Returns SQL: the UTC day of a time. */
+/** Returns SQL for the UTC day of a time. */
 const dayOf = (moment: string) => `(${moment} at time zone 'UTC')::date`;
 
 /**
- * Returns SQL: the day of the contact's next email that has the same values in the given columns. Infinity if there is
- * none.
+ * Returns SQL for the day of the contact's next email that has the same values in the given columns. Infinity if there
+ * is none.
  */
 const nextDay = (...columns: string[]) =>
   `coalesce(${dayOf(`lead(sent_at) over (partition by contact_id, ${[...columns, 'sent_at is null'].join(', ')} order by sent_at, send_id)`)}, 'infinity')`;
 
 /**
- * SQL: the expected rows of `send_groups` for the emails in `mine (send_id)`, next to the stored rows. `mine` must
+ * SQL for the expected rows of `send_groups` for the emails in `mine (send_id)`, next to the stored rows. `mine` must
  * contain all or none of a contact's confirmed sends. Sorts the emails once for each index of `next_days`. Sorting one
  * row per email and group would take 50 % longer.
  */
@@ -67,26 +67,26 @@ const GROUPED = `select e.send_id, e.sent_at, e.counted_at, e.counted,
        ) of_categories group by send_id
      ) c on c.send_id = e.send_id`;
 
-/** SQL: the emails in `mine (send_id)` that are in the group counts or should be, with their stored values. */
+/** SQL for the emails in `mine (send_id)` that are in the group counts or should be, with their stored values. */
 const EMAILS = `select f.send_id, f.sent_at, f.contact_id, s.sent_at as counted_at, s.next_days as counted, ${[...KEY_COLUMNS, 'category_ids'].map((column) => `f.${column}`).join(', ')}
      from mine m join send_facts f on f.send_id = m.send_id and f.organization_id = :org left join send_groups s on s.send_id = f.send_id
      where f.sent_at is not null or s.send_id is not null`;
 
-/** SQL: the expected counts of `fact_groups`, from `send_groups`. */
+/** SQL for the expected counts of `fact_groups`, from `send_groups`. */
 export const COUNTED_GROUPS = `select g.dimension, g.key, ${dayOf('s.sent_at')} as day, s.next_days[g.place] as next_day, count(*)::int as sends
      from send_groups s join send_facts f on f.send_id = s.send_id cross join lateral ${groupsOf('f')} g
      where s.organization_id = :org group by 1, 2, 3, 4`;
 
-/** SQL: the stored counts of `fact_groups`. */
+/** SQL for the stored counts of `fact_groups`. */
 export const STORED_GROUPS = `select dimension, key, day, next_day, sum(sends)::int as sends from fact_groups where organization_id = :org
      group by 1, 2, 3, 4 having sum(sends) <> 0`;
 
-/** SQL: the emails of the contacts in `wanted (id)`, and those of the emails `:ids` that have no contact. */
+/** SQL for the emails of the contacts in `wanted (id)`, and those of the emails `:ids` that have no contact. */
 const MINE = `select f.send_id from wanted w join send_facts f on f.contact_id = w.id and f.organization_id = :org
      union all select f.send_id from send_facts f where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.contact_id is null`;
 
 /**
- * SQL: the contacts of the emails `:ids`. Locks the contacts until the transaction ends, so that a contact that is
+ * SQL for the contacts of the emails `:ids`. Locks the contacts until the transaction ends, so that a contact that is
  * being deleted is not counted again.
  */
 const WANTED = `select k.id from contacts k where k.organization_id = :org

@@ -37,13 +37,13 @@ export function sumCounts(rows: readonly Counts[]): Counts {
   ) as Counts;
 }
 
-/** SQL: the sums of all counts as a list of columns. */
+/** SQL for the sums of all counts as a list of columns. */
 export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
 
 /**
- * SQL: the time at which an email is counted in each metric, or null; `f` is its row of `send_facts`. `opened` is the
- * time of the first open by a person or a machine. `opened_by_machine` and `clicked_by_machine` are set only while no
- * person has opened or clicked, so the difference is the number of opens by people. `bounced_softly` is set only
+ * SQL for the time at which an email is counted in each metric, or null; `f` is its row of `send_facts`. `opened` is
+ * the time of the first open by a person or a machine. `opened_by_machine` and `clicked_by_machine` are set only while
+ * no person has opened or clicked, so the difference is the number of opens by people. `bounced_softly` is set only
  * without a hard bounce. An email with replies of several intents is counted once for each.
  */
 export const MOMENT_OF = {
@@ -64,7 +64,7 @@ export const MOMENT_OF = {
   unsubscribed: 'f.unsubscribed_at',
 } as const satisfies Partial<Record<Metric, string>>;
 
-/** SQL: rows of metric, hour (UTC) and count for an email `f`. */
+/** SQL that selects rows of metric, hour (UTC) and count for an email `f`. */
 export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour, 1 as count
      from (values ${Object.entries(MOMENT_OF)
        .map(([metric, at]) => `('${metric}', ${at})`)
@@ -110,8 +110,8 @@ export const DIMENSIONS = [
 ] as const;
 
 /**
- * SQL: the measures of the emails in `wanted (id)`, from the emails and their engagement events. A click that may still
- * be recognized as a machine's is not counted yet.
+ * SQL for the measures of the emails in `wanted (id)`, from the emails and their engagement events. A click that may
+ * still be recognized as a machine's is not counted yet.
  */
 export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id, s.dimensions,
        s.sent_at, s.bounced_at, p.soft_bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,

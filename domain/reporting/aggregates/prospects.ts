@@ -29,7 +29,7 @@ export const PROSPECT_MEASURES = [
 ] as const;
 
 /**
- * SQL: the rows of `prospect_facts` for the contacts in `wanted (id)`, from the facts of their emails and their
+ * SQL for the rows of `prospect_facts` for the contacts in `wanted (id)`, from the facts of their emails and their
  * people's conversions. A contact without a confirmed send gets no row.
  */
 export const PROSPECTS = `select f.contact_id, coalesce(f.campaign_id, '${ALL_CAMPAIGNS}'::uuid) as campaign_id, count(*)::int as sends,

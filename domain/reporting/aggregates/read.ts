@@ -70,7 +70,9 @@ export async function sumByHour(
   );
 }
 
-/** Returns SQL: the daily counts of whole days, and the hourly counts before the first and after the last whole day. */
+/**
+ * Returns SQL for the daily counts of whole days, and the hourly counts before the first and after the last whole day.
+ */
 function factsOf(part: 'campaign' | 'mailbox'): string {
   const counts = METRICS.join(', ');
   return `select ${part}_id, day::timestamp at time zone 'UTC' as at, ${counts} from fact_${part}_days

@@ -6,7 +6,7 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
  * Updates the facts for reports. An event only names the email, person or contact that changed, and its current state
- * is then read. So several events of one email need one read, and their order does not matter.
+ * is then read. Therefore several events of one email need one read, and their order does not matter.
  */
 export const updateFacts = declareSubscriber({
   name: 'keep_facts',

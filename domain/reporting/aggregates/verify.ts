@@ -156,7 +156,7 @@ function differingEmails(ctx: ReadCtx, ids: readonly string[]): Promise<Found[]>
   );
 }
 
-/** Returns SQL: rows of a table (`stored`) that differ from the expected ones (`now`), as JSON. */
+/** Returns SQL that selects rows of a table (`stored`) that differ from the expected ones (`now`), as JSON. */
 function differing(key: readonly string[], measures: readonly string[]): string {
   const json = (alias: string, columns: readonly string[]) =>
     `jsonb_build_object(${columns.map((column) => `'${column}', ${alias}.${column}`).join(', ')})`;
@@ -208,7 +208,7 @@ function differingVisitors(ctx: ReadCtx): Promise<Found[]> {
   );
 }
 
-/** Compares, for each group of an email, the stored day of the contact's next email. */
+/** Returns the emails for which the stored day of the contact's next email is wrong in any group. */
 function differingGroups(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
   const json = (at: string, days: string) =>
     `case when ${at} is not null then jsonb_build_object('sent_at', ${at}, 'next_days', ${days}) end`;
@@ -267,7 +267,7 @@ function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[
   );
 }
 
-/** SQL: the counts of the occurrences `m` as a list of columns. */
+/** SQL for the counts of the occurrences `m` as a list of columns. */
 export const SUMS_OF_MOMENTS = METRICS.map(
   (metric) => `coalesce(sum(m.count) filter (where m.metric = '${metric}'), 0)::int as ${metric}`,
 ).join(', ');

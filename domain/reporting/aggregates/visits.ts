@@ -12,8 +12,8 @@ export const VISIT_MEASURES = ['campaign_id', 'first_at'] as const;
 export const IS_VISITED = '(f.opened_at is not null or f.clicked_at is not null)';
 
 /**
- * SQL: the rows of `visit_facts` for the visitors in `wanted (visitor)`, from the events of their emails. A click that
- * may still be recognized as a machine's is not counted yet.
+ * SQL for the rows of `visit_facts` for the visitors in `wanted (visitor)`, from the events of their emails. A click
+ * that may still be recognized as a machine's is not counted yet.
  */
 export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at) as first_at
      from wanted w join send_facts f on f.visitor = w.visitor and f.organization_id = :org
@@ -24,7 +24,7 @@ export const VISITS = `select f.visitor, o.part, o.key, f.campaign_id, min(e.at)
        .join(', ')}) o (part, key)
      group by 1, 2, 3, 4`;
 
-/** SQL: the expected counts of `fact_visits`. */
+/** SQL for the expected counts of `fact_visits`. */
 export const COUNTED_VISITS = `select campaign_id, part, key, count(*)::int as visitors from visit_facts where organization_id = :org group by 1, 2, 3`;
 
 /**

@@ -45,7 +45,7 @@ interface SentRates {
   complaint_rate: number;
 }
 
-/** Maximum points that each rate can subtract, and the rate (percent) at which all of them are subtracted. */
+/** Maximum number of points that each rate can subtract, and the rate (percent) at which all of them are subtracted. */
 const PENALTIES = {
   bounce: { points: 40, at: 10 },
   complaint: { points: 30, at: 0.3 },

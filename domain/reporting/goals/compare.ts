@@ -176,7 +176,7 @@ function toMatch(row: OutcomeRow): Match {
 }
 
 /**
- * Returns SQL: one row for each event that a replay would change, and a row `page` with the counts and the last
+ * Returns SQL with one row for each event that a replay would change, and a row `page` with the counts and the last
  * position. Unchanged events are not returned. Events and conversions are matched as neighbours in one sorted list, so
  * that the query is fast even if PostgreSQL has no statistics of the tables. A conversion without a neighbouring event
  * does not meet the definition: its event has another name or was deleted.

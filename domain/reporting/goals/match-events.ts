@@ -24,8 +24,8 @@ type Revision = Columns<'goal_revisions', 'goal_id' | 'revision' | 'created_at'>
  */
 export async function matchEvents(tx: Tx, eventIds: readonly string[]): Promise<void> {
   const [, events] = await Promise.all([
-    // Sends the lock statement first. So a transaction that creates a goal either waits for the lock, or has committed
-    // and its goal is visible here.
+    // Sends the lock statement first. Therefore a transaction that creates a goal either waits for the lock, or has
+    // committed and its goal is visible here.
     tx.org.lock(goalsOf(tx), { isShared: true }),
     readEvents(tx, eventIds),
   ]);

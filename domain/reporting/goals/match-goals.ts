@@ -3,7 +3,7 @@ import { declareSubscriber } from '../../platform/events/subscriber.ts';
 
 /**
  * Creates conversions of product events. An event is matched with the definitions that were valid when it was received,
- * and gets one conversion per goal. So the order of events does not matter, and repeated events have no effect.
+ * and gets one conversion per goal. Therefore the order of events does not matter, and repeated events have no effect.
  */
 export const matchGoals = declareSubscriber({
   name: 'match_goals',

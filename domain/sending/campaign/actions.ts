@@ -40,7 +40,7 @@ export const stepActionSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('wait_for_event'),
     wait_event_name: eventName,
-    /** Maximum wait; null for no time limit. */
+    /** Maximum wait. Null for no time limit. */
     timeout_minutes: z.number().min(MIN_TIMEOUT_MINUTES).max(MAX_WAIT_MINUTES).nullable().default(null),
     on_timeout: z.enum(['continue', 'stop']).default('continue'),
     /** The event's data is stored as `.App.<output_key>`. */

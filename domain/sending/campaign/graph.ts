@@ -39,7 +39,7 @@ export const conditionsSchema = z.looseObject({
   branches: z
     .array(
       z.looseObject({
-        /** The next step; null ends the flow. */
+        /** Id of the next step. Null ends the flow. */
         to: z.uuid().nullable(),
         /** Conditions that must all hold. An absent or empty list makes an unconditional link. */
         when: z.array(conditionSchema).max(20).optional(),
@@ -81,7 +81,7 @@ export interface Facts {
   contact: Record<string, unknown> & { custom_fields: Record<string, unknown> };
   /** Values stored by earlier steps, by output key. */
   app: Record<string, unknown>;
-  /** Data of the event that ended a `wait_for_event` step; null for other steps. */
+  /** Data of the event that ended a `wait_for_event` step. Null for other steps. */
   event: Record<string, unknown> | null;
 }
 

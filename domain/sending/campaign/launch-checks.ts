@@ -24,8 +24,8 @@ interface LaunchOptions {
   /** True when the caller accepts the projected bounce rate. */
   acknowledgeListRisk?: boolean;
   /**
-   * True for a restart by the platform. Without leads such a restart fails, whereas a start by a person waits for
-   * leads.
+   * True if the platform restarts the campaign. Without leads such a restart fails, whereas a start by a person waits
+   * for leads.
    */
   byPlatform?: boolean;
 }

@@ -31,7 +31,7 @@ export function isSender(campaign: { id: string; tags: string; strategy: string 
 /** Variant of {@link isSender} for the campaign that {@link poolBindings} binds. */
 export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', strategy: ':strategy' });
 
-/** SQL tables: mailboxes with their rows in the campaign's explicit senders, if any. */
+/** SQL join of mailboxes with their rows in the campaign's list of explicit senders, if there are any. */
 export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
 /**

@@ -27,7 +27,8 @@ const ALWAYS_TAKEN_BYTES = 64 * 1024;
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * Returns all findings about a campaign's steps: links, actions, copy, size. An error prevents the campaign from starting.
+ * Returns all findings about a campaign's steps: links, actions, copy, size. An error prevents the campaign from
+ * starting.
  */
 export async function stepFindings(org: OrgScope, campaign: PoolChoice, written: Written): Promise<CampaignProblem[]> {
   const shape = await shapeProblems(org, written.steps);
@@ -110,7 +111,7 @@ function copyProblems(rows: readonly WrittenStep[]): { problems: CampaignProblem
   const problems: CampaignProblem[] = [];
   const steps = rows.map(toGraphStep);
   const builtIn = new Set(Object.keys(mergeValues({ ...SAMPLE_CONTACT, custom_fields: {} }, {})));
-  // Computed once per step and not per email, because a graph has up to two thousand branches.
+  // Computes this once per step and not per email, because a graph has up to two thousand branches.
   const answers = steps.flatMap((step) =>
     step.action && 'output_key' in step.action ? [{ key: step.action.output_key, reach: stepsAfter(step, steps) }] : [],
   );

@@ -18,8 +18,8 @@ interface FinishOptions {
   /** Incoming message that ended the enrollment, for the workflow's history. */
   because?: EnrollmentSignals['reply'];
   /**
-   * Id of the campaign, when the caller holds the locks, has verified that no step run, wait or slot is open, and commits
-   * next.
+   * Id of the campaign, if the caller has locked the enrollment and has checked that no step run, wait or slot is open.
+   * The caller must then commit immediately after this call.
    */
   nothingOpenIn?: string;
 }

@@ -49,8 +49,8 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
     { ...target, now: tx.now },
   );
   if (rows.length === 0) return 0;
-  // Mailboxes are locked before counters, as in the allocator. Resets `next_free_at`, because released slots make
-  // earlier times free again.
+  // Locks mailboxes before counters, as the allocator does. Resets `next_free_at`, because released slots make earlier
+  // times free again.
   const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
   await tx.org.sql(
     `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)

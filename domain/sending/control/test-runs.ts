@@ -87,7 +87,7 @@ export async function settleTestStep(tx: Tx, stepId: string, result: TestStepRes
 
 /**
  * Stores the outcome of a test run's email: its step ends, and the next email replies in its conversation. Has no other
- * effects: a test suppresses nobody and counts only for its mailbox.
+ * effects: a test suppresses nobody and is counted only for its mailbox.
  * @returns false when the email belongs to no test run
  */
 export async function settleTestEmail(

@@ -6,7 +6,7 @@ import { poolCapacity } from '../campaign/sender-pool.ts';
 import { entryDelayEnd } from '../../platform/scheduling/slots.ts';
 import type { EngineStep, Graph } from './snapshot.ts';
 
-/** Time for which a campaign's leads wait before they need a workflow, and what follows. */
+/** Time for which leads wait at the beginning of a campaign without a workflow, and the step that follows. */
 export interface Entry {
   /**
    * Time (ms) for which a lead waits without a workflow: the wait steps at the campaign's start, plus the wait days of
@@ -18,7 +18,7 @@ export interface Entry {
    * first.
    */
   email: EngineStep | null;
-  /** Days that contacts normally spend in their workflows before their first email. */
+  /** Number of days that contacts normally spend in their workflows before their first email. */
   daysInRun: number;
 }
 

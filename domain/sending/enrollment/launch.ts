@@ -50,7 +50,8 @@ const OVERDUE_MS = 10 * MINUTE_MS;
 /**
  * Runs one iteration of a campaign's launcher in one transaction. Signals workflows after edits, launches the next
  * leads as far as slots within the horizon allow, and completes a campaign without leads. Leads have no workflow until
- * their slot is near. So even a campaign with a million leads has only as many open workflows as contacts in progress.
+ * their slot is near. Therefore even a campaign with a million leads has only as many open workflows as contacts in
+ * progress.
  */
 export async function launchDueLeads(ctx: Ctx, campaignId: string): Promise<LaunchIteration> {
   return transact(ctx, async (tx) => {

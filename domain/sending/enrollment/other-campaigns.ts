@@ -8,8 +8,8 @@ const HELD_MS = HOUR_MS;
 
 /**
  * Holds leads whose contact is in progress in another active campaign, if the settings have `campaign_overlap.mode:
- * hold`. A hold lasts an hour and is renewed while the contact is active elsewhere. The lead starts once the other
- * campaign is done with the contact or no longer active.
+ * hold`. A hold lasts an hour and is renewed while the contact is active elsewhere. The lead starts when the contact is
+ * no longer in progress in the other campaign, or when that campaign is no longer active.
  * @returns the leads that may start
  */
 export async function holdWhereElsewhere<L extends { id: string; contact_id: string }>(

@@ -33,7 +33,7 @@ const IN_QUEUE: Record<QueueKind, string> = {
 /**
  * Returns the retry time of a workflow refused by a daily limit. The day follows from the workflow's place among all
  * due workflows of the same queue. The workflow requests its slot one day early, because earlier ones may leave the
- * queue. So each day only the workflows for two days' emails make requests, in the order of their due times.
+ * queue. Therefore each day only the workflows for two days' emails make requests, in the order of their due times.
  */
 export async function queuedRetryTime(
   tx: Tx,
@@ -188,7 +188,7 @@ async function signalQueuesOfMailboxes(tx: Tx, campaign: CampaignView, day: Camp
 /** SQL condition: enrollments of the campaign that wait for another day. */
 const SENT_AWAY = `e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and e.waiting_until >= :ends
          and not e.blocked and e.hold_since is null`;
-/** SQL: code of the reason for which a lead waits at its step. */
+/** SQL for the code of the reason for which a lead waits at its step. */
 const WAITED_FOR = `e.waiting_for #>> '{values,what,code}'`;
 /** SQL condition: the enrollment waits because of a limit. */
 const BY_LIMIT = `${WAITED_FOR} = :refused`;

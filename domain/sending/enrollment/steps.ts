@@ -75,7 +75,7 @@ export async function repeatUncertainEmail(
   return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
 }
 
-/** Requests a slot from the allocator, unless the contact must not be mailed. */
+/** Requests a slot from the allocator, unless the contact must not get emails. */
 async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Promise<Verdict> {
   const { campaign, contact, enrollment } = snapshot;
   const suppressions: Suppressions = snapshot.suppressed

@@ -91,8 +91,9 @@ export async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
 
 /**
  * Records a bounce for the recipient that the report names. If an address forwards its mail, the report names the
- * target. So a report with our Message-ID counts for our only recipient, whatever address it names. Such a bounce is
- * soft, and so is one without our Message-ID: anyone may forge a report, and only hard bounces suppress.
+ * target. Therefore a report with our Message-ID is applied to our only recipient, regardless of the address that it
+ * names. Such a bounce is soft, and so is one without our Message-ID: anyone may forge a report, and only hard bounces
+ * suppress.
  */
 async function applyBounce(tx: Tx, subject: Subject, received: Received, reading: BounceClassification): Promise<void> {
   const { send, byAddress, mailboxId } = received;

@@ -10,7 +10,9 @@ import { subjectPayload, type ReceivedFacts, type Subject } from './subject.ts';
 const MAX_WORD = 100;
 const MAX_PERSON = 320;
 
-/** Returns the part of a classification that is stored with the message; null for reports and automatic mail. */
+/**
+ * Returns the part of a classification that is stored with the message. Returns null for reports and automatic mail.
+ */
 export function toStoredAnswer(reading: InboundClassification): StoredAnswer | null {
   if (reading.kind !== 'reply' && reading.kind !== 'out_of_office') return null;
   const { answer, intent } = reading;

@@ -10,7 +10,7 @@ import { message, type Message } from '../../../messages/index.ts';
 export const MESSAGE_REFERS = message('sent.message_refers');
 
 /**
- * Settles an email as sent. The email is uncertain, or waits for another attempt after a refusal or a lost answer. The
+ * Marks an email as sent. The email is uncertain, or waits for another attempt after a refusal or a lost answer. The
  * proof is a copy in the Sent folder, a message that refers to it, or a person's word. Its sending time is stored, and
  * it is not attempted again. Later emails may reply to it; if it was uncertain, only if no other email has begun the
  * conversation.

@@ -142,7 +142,7 @@ async function recordLateReply(tx: Tx, enrollmentId: string): Promise<void> {
     .update({ state: 'replied', failure_reason: json(message('ended.replied')), last_activity_at: tx.now });
 }
 
-/** Returns the contact's open enrollments. The caller has locked them (`lockSubject`). */
+/** Returns the contact's open enrollments. The caller must have locked them (`lockSubject`). */
 async function findOpenLeads(tx: Tx, contactId: string): Promise<string[]> {
   const rows = await tx.org.sql<{ id: string }>(
     `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,

@@ -18,9 +18,9 @@ const WARNING_SHARE = 0.5;
 interface Rate {
   kind: 'bounce' | 'complaint';
   events: number;
-  /** Bounces or complaints per sent email, in percent. */
+  /** Number of bounces or complaints per 100 sent emails. */
   rate: number;
-  /** Threshold in percent. */
+  /** Rate (percent) from which the campaign is paused, if pausing is enabled. */
   threshold: number;
 }
 

@@ -42,7 +42,7 @@ export function smtpTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarg
   return targetOf(keyring, mailbox, mailbox.smtp, 'smtp_password');
 }
 
-/** Returns the server and account with which a mailbox is read; undefined for a mailbox without IMAP. */
+/** Returns the server and account with which a mailbox is read. Returns undefined for a mailbox without IMAP. */
 export function imapTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget | undefined {
   return mailbox.imap ? targetOf(keyring, mailbox, mailbox.imap, 'imap_password') : undefined;
 }

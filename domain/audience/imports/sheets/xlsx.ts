@@ -5,7 +5,7 @@ import { numberText, type NumberFormat } from './number-text.ts';
 import type { SheetRow, Workbook } from './book.ts';
 
 const WORKBOOK = 'xl/workbook.xml';
-/** Maximum columns and rows of an Excel sheet. */
+/** Maximum numbers of columns and rows of an Excel sheet. */
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
 

@@ -4,7 +4,7 @@ import { fillText, templateText } from './texts.ts';
 import { message } from '../../../../messages/index.ts';
 import { render } from '../../../../messages/render.ts';
 
-/** Maximum characters of a person's text for a notice. */
+/** Maximum number of characters of a person's text for a notice. */
 const MAX_MESSAGE = 2_000;
 
 /** The text in a notice's config, common to all chats, in the template language of campaigns. */

@@ -233,8 +233,8 @@ interface ProviderInbound {
    */
   verify(request: InboundRequest): boolean;
   /**
-   * Parses the booking in a verified body; undefined for another kind of event. @throws Refused for a body that cannot
-   * be read
+   * Parses the booking in a verified body. Returns undefined for another kind of event. @throws Refused for a body that
+   * cannot be read
    */
   readBooking(body: unknown): MeetingReport | undefined;
   /**
@@ -294,7 +294,7 @@ export interface ProviderRequest {
 export interface ProviderAnswer {
   status: number;
   headers: Readonly<Record<string, string | undefined>>;
-  /** The parsed body; undefined for invalid JSON. */
+  /** The parsed body. Undefined for invalid JSON. */
   json: unknown;
   text: string;
 }

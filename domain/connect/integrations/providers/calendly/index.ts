@@ -102,7 +102,7 @@ const webhook = z.object({
 
 /**
  * Parses an invitee event. Each invitee is one booking, so a meeting of several people has several. A reschedule
- * cancels the old invitee and creates a new one that refers to the old one. So a cancellation by a reschedule is
+ * cancels the old invitee and creates a new one that refers to the old one. Therefore a cancellation by a reschedule is
  * ignored.
  */
 function readBooking(body: unknown): MeetingReport | undefined {

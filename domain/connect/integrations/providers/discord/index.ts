@@ -11,7 +11,7 @@ const config = z.strictObject({
 });
 const notifyConfig = z.strictObject({ message: noticeMessage });
 
-/** Maximum characters of a message. */
+/** Maximum number of characters of a message. */
 const MAX_CONTENT = 2_000;
 /** Discord message flag that disables link previews. */
 const SUPPRESS_EMBEDS = 4;

@@ -6,7 +6,7 @@ import { ruleMessage } from '../../../../../lib/issue-message.ts';
 import { Refused, type Provider } from '../provider.ts';
 import { fillText, shorten, templateText } from '../texts.ts';
 
-/** Maximum characters of a cell. */
+/** Maximum number of characters of a cell. */
 const MAX_CELL = 50_000;
 
 const DEFAULT_COLUMNS = [

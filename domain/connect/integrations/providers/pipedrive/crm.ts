@@ -19,9 +19,9 @@ const OWN_FIELDS: readonly ExternalField[] = [
   { name: 'last_name', type: 'varchar', readOnly: false },
   { name: 'phone', type: 'phone', readOnly: false },
 ];
-/** Maximum fields per page. */
+/** Maximum number of fields per page. */
 const PAGE = 500;
-/** Maximum pages that are read. */
+/** Maximum number of pages that are read. */
 const MAX_PAGES = 10;
 
 /** CRM operations of Pipedrive, with its persons, notes and deals. */
