@@ -32,7 +32,7 @@ export const billing = {
   'order.subscription_ended': 'The subscription has ended, so the mailboxes end too',
   'order.subscription_ended.fix': 'Order mailboxes again to continue.',
   'order.month_unpaid': 'A month of the order was not paid; its mailboxes are held',
-  'order.month_unpaid.fix': 'Pay the invoice that the payment provider has mailed; the mailboxes then send again.',
+  'order.month_unpaid.fix': 'Pay the invoice that the payment provider has emailed; the mailboxes then send again.',
   'order.domain_taken': 'Somebody else has registered a domain of the order in the meantime',
   'order.refused': 'The provider refused a step of the order ({code})',
   'order.refused.fix': 'Nothing is charged: the payment is refunded. Ask for another quote.',

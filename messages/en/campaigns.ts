@@ -143,7 +143,7 @@ export const campaigns = {
   'tracking.cname': 'a CNAME record {name} with the value {value}',
   'tracking.txt': 'a TXT record {name} with the value {value}',
   'tracking.both': '{first} and {second}',
-  'tracking.changed': 'The tracking domain was changed meanwhile; verify it again',
+  'tracking.changed': 'The tracking domain was changed in the meantime; verify it again',
   'tracking.taken': 'Another workspace of this installation uses this tracking domain',
   'tracking.taken.fix': 'The TXT records of {name} must name this workspace alone: {value}.',
   // Messages about reply templates and the review of copy.
@@ -178,7 +178,7 @@ export const campaigns = {
   'tests.no_prospect.problem': 'is required without contact_id: emails go to a real address',
   'tests.other_address':
     'To send the fields of a contact to another address needs READ_CONTACTS (keys) or view_contacts (people)',
-  'tests.too_many': 'The campaign has {count, plural, one {# test} other {# tests}} under way',
+  'tests.too_many': 'The campaign has {count, plural, one {# open test} other {# open tests}}',
   'tests.too_many.fix': 'Cancel one with POST /v1/campaigns/:id/test-runs/:runId/cancel.',
   'tests.per_day':
     'the credential and the keys created with it may start {limit, plural, one {# test} other {# tests}} of campaigns a day',

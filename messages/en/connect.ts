@@ -59,7 +59,7 @@ export const connect = {
   'connect.no_echo': 'The answer did not echo the challenge',
   'connect.verification_failing': 'The verification keeps failing: {reason}',
   'connect.url_blocked': 'The URL {problem}',
-  'connect.switched_off': 'Switched off after {failures, number} failures in a row since {since, date, moment}',
+  'connect.switched_off': 'Switched off after {failures, number} consecutive failures since {since, date, moment}',
 
   // Messages about connecting integration accounts.
   'connect.unknown_provider': 'is not a provider: GET /v1/integrations/catalog lists them',
@@ -100,7 +100,7 @@ export const connect = {
   'connect.no_token': '{provider} gave no token: {code}',
   'connect.foreign_base': '{provider} returned an account address outside its own domains',
   'connect.connection_removed': 'The connection was removed',
-  'connect.connection_changed': 'The connection was changed meanwhile',
+  'connect.connection_changed': 'The connection was changed in the meantime',
   'connect.connection_deleted': 'The connection was deleted',
 
   'connect.no_contact_there': '{provider} has no contact with this email address',

@@ -135,7 +135,7 @@ export const identity = {
   'invitation.domain.fix': 'Ask for an invitation of such an address.',
   'invitation.invalid': 'The invitation is expired, cancelled, used, or for another address',
   'invitation.invalid.fix': 'Ask for a new invitation.',
-  'workspace_export.open': 'Another export of the workspace is under way',
+  'workspace_export.open': 'Another export of the workspace is in progress',
   'workspace_export.open.fix': 'Wait until it has ended.',
   'workspace_export.too_long': 'blocked: the data could not be written within {minutes} minutes',
   'team.member_already': 'This person is already in the team',

@@ -49,7 +49,7 @@ export const instanceFindings = {
   'finding.app_url_insecure.fix': 'Put a TLS proxy in front of Heron, and use https addresses.',
   'finding.app_url_host_mismatch.title': 'Pages and API are on different sites',
   'finding.app_url_host_mismatch': 'APP_URL is {app}, and API_PUBLIC_URL is {api}',
-  'finding.app_url_host_mismatch.fix': 'The API serves the pages that mails link to: have APP_URL lead to it.',
+  'finding.app_url_host_mismatch.fix': 'The API serves the pages that emails link to: have APP_URL lead to it.',
   'finding.cors_missing_origin.title': 'The application may not call the API from a browser',
   'finding.cors_missing_origin': 'CORS_ALLOW_ORIGINS does not name {origin}, the origin of APP_URL',
   'finding.cors_missing_origin.fix': 'Add the origin of APP_URL to CORS_ALLOW_ORIGINS.',
@@ -81,7 +81,7 @@ export const instanceFindings = {
   'finding.mail_from_domain_mismatch': 'MAIL_FROM is {from}, and its links lead to {app}',
   'finding.mail_from_domain_mismatch.fix':
     'Use one domain for MAIL_FROM and APP_URL: spam filters trust such mail more.',
-  'finding.login_code_demoted.title': 'Sign-in codes are not mailed',
+  'finding.login_code_demoted.title': 'Sign-in codes are not emailed',
   'finding.login_code_demoted': 'AUTH_LOGIN_CODE is new_device, and its codes only reach the log',
   'finding.login_code_demoted.fix': 'Set MAIL_TRANSPORT=smtp, or AUTH_LOGIN_CODE=off.',
   'finding.update_available.title': 'There is a newer release',
@@ -96,7 +96,8 @@ export const instanceFindings = {
   'finding.registration_mode.fix': 'Set DISABLE_REGISTRATION=invite_only or true if that is not wanted.',
   'finding.no_sign_in_method.title': 'Nobody can sign in',
   'finding.no_sign_in_method': 'AUTH_LOGIN_CODE is always, and its codes only reach the log',
-  'finding.no_sign_in_method.fix': 'Each sign-in needs a mailed code: set MAIL_TRANSPORT=smtp, or AUTH_LOGIN_CODE=off.',
+  'finding.no_sign_in_method.fix':
+    'Each sign-in needs an emailed code: set MAIL_TRANSPORT=smtp, or AUTH_LOGIN_CODE=off.',
   'finding.google_sign_in_incomplete.title': 'Sign-in with Google is configured but not offered',
   'finding.google_sign_in_incomplete': '{names}: set, but not a setting of Heron',
   'finding.google_sign_in_incomplete.fix':
@@ -197,7 +198,7 @@ export const instanceFindings = {
   'finding.temporal_namespace_unusable': 'The namespace {namespace} cannot be used: {error}',
   'finding.temporal_namespace_unusable.fix':
     'Create it (`temporal operator namespace create {namespace}`), or set TEMPORAL_NAMESPACE.',
-  'finding.workflow_tasks_fail': 'Runs stand still because their workflow tasks fail: {ids}',
+  'finding.workflow_tasks_fail': 'Runs are stuck because their workflow tasks fail: {ids}',
   'finding.workflow_tasks_fail.fix':
     'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
   'finding.search_attributes_present': 'All search attributes exist',

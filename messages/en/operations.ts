@@ -12,7 +12,7 @@ export const operations = {
   'task.not_uncertain_any_more': 'The email is not uncertain any more',
 
   // Results of the readiness checks.
-  'health.stalled': 'Background work of this process stands still: {loops}',
+  'health.stalled': 'Background work of this process makes no progress: {loops}',
   'health.stalled.fix': 'Restart the process. Its log shows what it was waiting for.',
   'ready.database': 'PostgreSQL answers',
   'ready.database_read_only': 'PostgreSQL answers and accepts no writes: it is a standby, or set read-only',
@@ -44,7 +44,7 @@ export const operations = {
   'ready.runs_missing': 'Runs were missing at the last check, and were started again: {families}',
   'ready.runs.fix': 'See the log of the workers; `heron reconcile` checks again.',
   'ready.failing_runs': 'No run is stuck because of failing workflow tasks',
-  'ready.failing_runs_some': 'Runs stand still because their workflow tasks fail: {ids}',
+  'ready.failing_runs_some': 'Runs are stuck because their workflow tasks fail: {ids}',
   'ready.failing_runs.fix':
     'Read the error of the failing task in the Temporal UI. A build that can handle it continues the run by itself; otherwise terminate the run, and maintenance opens it again within 15 minutes.',
   'run.kept_failing': 'blocked: it kept failing ({kind})',

@@ -117,7 +117,7 @@ export const pages = {
   'page.consent.take_back':
     'What you approve is listed under <a href="{apps}">authorized apps</a>, where you can revoke it at any time.',
   'page.consent.faults': '{faults}.',
-  'page.consent.changed': 'The workspace has been changed meanwhile. Look at it again',
+  'page.consent.changed': 'The workspace has been changed in the meantime. Look at it again',
   'page.consent.refused': 'This request is not valid',
   'page.consent.app_mistake':
     'The app that sent you here made a mistake. You have not been signed in to it, and nothing was sent to it.',

@@ -16,7 +16,7 @@ export const sending = {
   'emails.files_deleted.fix':
     'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
   'emails.gone': 'The email of this task, its campaign or its lead no longer exists',
-  'emails.contact_left': 'The contact has left the campaign ({state}) and is not mailed any more',
+  'emails.contact_left': 'The contact has left the campaign ({state}) and is no longer emailed',
   // Current step of a lead and its wait.
   'step.label': 'step {number, number} of {count, number}',
   'step.label_named': 'step {number, number} of {count, number} ({name})',
@@ -116,7 +116,7 @@ export const sending = {
   'hold.sending_limit.fix':
     'The mailbox sends again automatically. Lower campaign_limit with PATCH /v1/emails/:id so that the limit is not reached.',
   'hold.order_unpaid.fix':
-    'Pay the open invoice that the payment provider has mailed; the mailbox sends again then. GET /v1/mailbox-provisioning shows the order.',
+    'Pay the open invoice that the payment provider has emailed; the mailbox then sends again. GET /v1/mailbox-provisioning shows the order.',
   'hold.domain_lapsed.fix':
     'Pay the renewal at its checkout_url within 30 days (GET /v1/mailboxes/domains/renewals); the mailbox sends again once the domain is renewed.',
   'mailbox_warning.content_refused': 'A receiver refused an email for its content',

@@ -121,7 +121,7 @@ browserTest('a mailbox is disconnected once what follows was said; who may not i
   await page.reload();
   await page.getByRole('button', { name: 'Show reading state' }).click();
   const folder = reading.getByRole('row').filter({ hasText: 'INBOX' });
-  await folder.getByText('2 failures in a row').waitFor();
+  await folder.getByText('2 consecutive failures').waitFor();
   await folder.getByText('never').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Disconnect' }).click();

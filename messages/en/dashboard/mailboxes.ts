@@ -75,7 +75,7 @@ export const mailboxes = {
   'hold.fix.sender_reputation':
     'Resolve the cause with the mail host, then release the hold on the page of the mailbox.',
   'hold.fix.server_refused': 'Resolve the cause with the mail host, then release the hold on the page of the mailbox.',
-  'hold.fix.order_unpaid': 'Pay the open invoice that the payment provider has mailed. The mailbox then sends again.',
+  'hold.fix.order_unpaid': 'Pay the open invoice that the payment provider has emailed. The mailbox then sends again.',
   'hold.fix.domain_lapsed':
     'Pay the renewal within 30 days, under Ordered mailboxes, Domains. The mailbox then sends again.',
   'mailbox.connection': 'Connection',

@@ -60,7 +60,7 @@ export const settings = {
   'settings.sessions.endAll': 'Sign out everywhere',
   'settings.sessions.endAll.ask': 'Sign out everywhere?',
   'settings.sessions.endAll.why':
-    'Every browser is signed out, this one too. Known devices are forgotten: the next sign-in may need a mailed code.',
+    'Every browser is signed out, this one too. Known devices are forgotten: the next sign-in may need an emailed code.',
   'settings.session.browser': 'Browser',
   'settings.session.unknown': 'Unknown browser',
   'settings.session.ip': 'IP address',
@@ -237,7 +237,7 @@ export const settings = {
   'outreach.reply_intent.question_keywords': 'Words of a question',
   'outreach.reply_intent.auto_suppress_on_unsubscribe_keyword': 'Suppress people who ask to be removed',
   'outreach.reply_intent.auto_pause_on_negative': 'End the sequence after a negative reply',
-  'outreach.reply_intent.auto_pause_on_negative.why': 'Also in campaigns that go on after a reply.',
+  'outreach.reply_intent.auto_pause_on_negative.why': 'Also in campaigns that continue after a reply.',
   'outreach.reply_intent.hold_on_out_of_office': 'Hold the sequence during an absence',
   'outreach.reply_intent.out_of_office_hold_days': 'Days of the hold without a known date of return',
   'outreach.reply_intent.auto_create_crm_task': 'Create a task for a reply',
