@@ -1,4 +1,4 @@
-/* Written by `npm run db:types`; do not edit. Sources: 9d9d2f12c6424cc4. Types: 8c9b768249b4490a. */
+/* Written by `npm run db:types`; do not edit. Sources: 5860a052782b282e. Types: 16bd4598bceeeced. */
 
 import type {
   ApprovalBinding,
@@ -3724,6 +3724,8 @@ interface MailboxQuotesRow {
   line_items: OrderLine[];
   expires_at: Date;
   consumed_at: Date | null;
+  /** URL after the checkout, as given with the order. Null: the dashboard. */
+  return_url: string | null;
   created_at: Date;
 }
 
@@ -3746,6 +3748,7 @@ interface MailboxQuotesInsert {
   line_items: string;
   expires_at: Date;
   consumed_at?: Date | null;
+  return_url?: string | null;
   created_at: Date;
 }
 

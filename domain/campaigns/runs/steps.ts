@@ -7,9 +7,9 @@ import { message } from '../../../messages/index.ts';
 
 /** The campaign steps and variants of a run, with their problems. */
 export interface PlannedSteps {
-  steps: StepInput[];
-  /** Variants of each step, by index. Empty for an email with a single text. */
-  variants: VariantInput[][];
+  steps: readonly NewStep[];
+  /** Variants of all emails that have several texts. */
+  variants: readonly VariantInput[];
   problems: Problem[];
   /** Problems of app connections that the workspace does not have. The API has a separate error code for them. */
   connectionProblems: Problem[];
