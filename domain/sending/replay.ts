@@ -2,13 +2,13 @@ import type { Bindings } from '../../db/statement.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Tx } from '../platform/kernel/transact.ts';
-import { checkStart } from './campaign/launch-checks.ts';
 import { logCampaign } from './campaign/log.ts';
 import { lockLeadsOfSend } from './control/lock.ts';
 import { lockDirectSend, requeueDirectSend } from './control/direct-sends.ts';
 import { releaseReservedSends } from './control/release.ts';
 import { signalRetry } from './control/signals.ts';
-import { activateCampaign, lockCampaign } from './control/status.ts';
+import { restartCampaign } from './control/restart.ts';
+import { lockCampaign } from './control/status.ts';
 import { message, type Message } from '../../messages/index.ts';
 
 interface Given {
@@ -123,9 +123,8 @@ async function lockForReplay(tx: Tx, sendId: string, state: 'uncertain' | 'faile
 
 async function restart(tx: Tx, row: Given, campaign: Awaited<ReturnType<typeof lockCampaign>>): Promise<void> {
   await reopen(tx, row);
-  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const refusal = await restartCampaign(tx, campaign, message('log.restarted_for_email'));
   if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
-  await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_email') });
 }
 
 async function reopen(tx: Tx, row: Given): Promise<void> {

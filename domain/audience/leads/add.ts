@@ -10,7 +10,6 @@ import type { Ctx } from '../../platform/kernel/context.ts';
 import { transact, type Tx } from '../../platform/kernel/transact.ts';
 import { segmentContactIds, segmentProblems } from '../../directory/segments/contacts.ts';
 import { idProblems } from '../../platform/references.ts';
-import { checkStart } from '../../sending/campaign/launch-checks.ts';
 import { logCampaign } from '../../sending/campaign/log.ts';
 import { assertPoolAllowed } from '../../sending/campaign/sender-pool.ts';
 import { adoptEarlierEmails } from './earlier-emails.ts';
@@ -18,7 +17,8 @@ import type { Requester } from '../../approvals/authorize.ts';
 import { holdUnlessMayAdd, sendsToNewLeads } from '../../approvals/may-change-leads.ts';
 import { isRequesterValid } from '../../approvals/standing.ts';
 import { holdAdded } from '../../sending/control/approved-leads.ts';
-import { activateCampaign, lockCampaign } from '../../sending/control/status.ts';
+import { restartCampaign } from '../../sending/control/restart.ts';
+import { lockCampaign } from '../../sending/control/status.ts';
 
 /** Origin of a lead. Acquisition reports group emails by it. */
 type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
@@ -289,7 +289,7 @@ async function heldLeads(org: OrgScope, campaignId: string, importId: string): P
  */
 export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (campaign.status !== 'completed') return;
-  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const refusal = await restartCampaign(tx, campaign, message('log.restarted_for_leads'));
   if (refusal)
     await logCampaign(
       tx,
@@ -298,6 +298,4 @@ export async function restartForLeads(tx: Tx, campaign: CampaignRow): Promise<vo
       message('log.restart_refused', { reason: refusal.said }),
       { code: refusal.code },
     );
-  else
-    await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }

@@ -2,8 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { message } from '../../../messages/index.ts';
 import type { Tx } from '../../platform/kernel/transact.ts';
-import { checkStart } from '../campaign/launch-checks.ts';
-import { activateCampaign } from '../control/status.ts';
+import { restartCampaign } from '../control/restart.ts';
 
 /**
  * Reopens a lead whose sequence was ended by a reply. The campaign is locked. The lead continues at its last step: an
@@ -27,7 +26,6 @@ export async function reopenLead(tx: Tx, campaign: CampaignRow, { id }: { id: st
     { id, now: tx.now },
   );
   if (campaign.status !== 'completed') return;
-  const { refusal } = await checkStart(tx.org, campaign, { now: tx.now, byPlatform: true });
+  const refusal = await restartCampaign(tx, campaign, message('log.restarted_for_leads'));
   if (refusal) throw new AppError('conflict', message('campaigns.cannot_restart', { reason: refusal.said }));
-  await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: message('log.restarted_for_leads') });
 }
