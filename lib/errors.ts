@@ -34,6 +34,7 @@ export const ERROR_CODES = {
   mailbox_consent_expired: 404,
   mailbox_send_as_unsupported: 400,
   mailbox_send_as_unknown: 400,
+  mailbox_identity_unavailable: 503,
   warmup_enable_failed: 400,
   contact_email_taken: 409,
   invalid_lead_status: 400,

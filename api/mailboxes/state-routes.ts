@@ -93,7 +93,7 @@ export const mailboxStateRoutes = [
     summary: 'Read the sender addresses of a mailbox from its provider',
     description: 'For Gmail. A chosen address that is no longer verified is cleared.',
     success: { status: 200, body: identity },
-    errors: ['not_found', 'mailbox_send_as_unsupported', 'service_unavailable'],
+    errors: ['not_found', 'mailbox_send_as_unsupported', 'mailbox_identity_unavailable'],
     handler: async (ctx, { params }) => presentIdentity(await refreshIdentity(ctx, params.id)),
   }),
 ];

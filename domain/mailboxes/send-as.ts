@@ -110,7 +110,8 @@ export async function readIdentity(ctx: Ctx, mailboxId: string): Promise<SendIde
 
 /**
  * Reads the addresses of a mailbox from its provider again, and clears a chosen address that is no longer verified.
- * @throws AppError not_found; mailbox_send_as_unsupported; service_unavailable when the provider did not answer
+ * @throws AppError not_found; mailbox_send_as_unsupported; mailbox_identity_unavailable when the provider
+ * did not answer
  */
 export async function refreshIdentity(ctx: Ctx, mailboxId: string): Promise<SendIdentity> {
   const mailbox = await findMailbox(reader(ctx), mailboxId);
@@ -120,7 +121,7 @@ export async function refreshIdentity(ctx: Ctx, mailboxId: string): Promise<Send
       fix: message('mailboxes.send_as_unsupported.fix'),
     });
   if (!(await storeSendAs(ctx, mailbox, provider)))
-    throw new AppError('service_unavailable', message('mailboxes.send_as_unread'), {
+    throw new AppError('mailbox_identity_unavailable', message('mailboxes.send_as_unread'), {
       fix: message('mailboxes.send_as_unread.fix'),
     });
   const chosen = mailbox.send_as_email;

@@ -27,6 +27,23 @@ const UNEMITTED: Record<string, string> = {};
 /** Findings that nothing reports. */
 const UNREPORTED: Record<string, string> = {};
 
+/** Names of the API's documents that nothing in the sources uses. `documented.tsv` lists all names. */
+const UNUSED: Record<string, string> = {
+  INTERNAL_API_TOKEN: 'another name of METRICS_TOKEN',
+  REDIS: 'another name of REDIS_URL',
+  campaign_variable_incomplete: 'a command line has it; a value that is missing for some leads is `variable_empty`',
+  insufficient_credits: 'Heron has no AI credits',
+  mailbox_signature_too_large: 'no signature is imported from a provider',
+  plan_required: 'every workspace has every feature',
+  sso_wrong_browser: 'Heron has no sign-in by another provider',
+};
+
+/** Statuses of the documents that no test names. */
+const UNREACHED: Record<string, string> = {
+  authorizing: 'nothing sets it: a connection waits for its consent as `pending`',
+  paused_trial_expired: 'an installation has no trials, so nothing sets it',
+};
+
 /** Settings that only the configuration itself reads. */
 const UNREAD: Record<string, string> = {
   JWT_SECRET: 'another name of AUTH_SECRET',
@@ -96,4 +113,16 @@ test('every setting is read', (t) => {
       .sort(),
     listed(UNREAD),
   );
+});
+
+test('every error code, event, finding, setting and status of the documents is used, and every status tested', async (t) => {
+  const rows = (await readFile(new URL('documented.tsv', import.meta.url), 'utf8')).trim().split('\n').slice(1);
+  const names = rows.map((row) => row.split('\t') as [kind: string, name: string]);
+  const settings = new Set(Object.keys(settingsSchema.shape));
+  const absent = names.filter(([kind, name]) =>
+    kind === 'setting' ? !settings.has(name) : missing([name], source).length > 0,
+  );
+  t.deepEqual(absent.map(([, name]) => name).sort(), listed(UNUSED));
+  const statuses = names.filter(([kind]) => kind === 'status').map(([, name]) => name);
+  t.deepEqual(missing(statuses, tests), listed(UNREACHED));
 });

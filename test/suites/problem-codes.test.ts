@@ -256,6 +256,10 @@ const ANSWERED: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
       send_as_email: 'x@ours.test',
     });
   },
+  mailbox_identity_unavailable: async () => {
+    const tenant = await world.tenant();
+    return send(tenant, 'POST', `/emails/${await mailbox(tenant, { provider: 'gmail' })}/identity/refresh`);
+  },
   mailbox_auth_failed: async () => {
     const address = `${newId()}@ours.test`;
     const { smtp, imap } = await mail.addMailbox({ email: address, password: 'right' });
