@@ -40,7 +40,7 @@ export default defineConfig({
             { name: 'icons', test: /^\0tabler:/, minShareCount: 2, priority: 1 },
             {
               name: 'controls',
-              test: /@mantine(?!\/core\/esm\/components\/(Color(Input|Picker)|NumberInput|Menu|TagsInput|PasswordInput)\/)|@floating-ui|src\/(components|hooks)\//,
+              test: /@mantine(?!\/core\/esm\/components\/(Color(Input|Picker)|NumberInput|Menu|TagsInput|PasswordInput)\/)|@floating-ui|src\/(components|hooks)\/(?!contact-select)/,
               minShareCount: 3,
             },
             // Large components that only some pages show.

@@ -100,6 +100,10 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.getByText('Revoked').waitFor();
   await eventually(async () => (await call(world, 'GET', '/v1/campaigns', { token: secret })).status === 401);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${world.url}/agents/connect`);
+  await page.getByRole('button', { name: 'Copy: In Claude Code' }).click();
+  t.regex(String(await page.evaluate('navigator.clipboard.readText()')), /^claude mcp add .*\/mcp$/);
   t.deepEqual(faults, []);
   await context.close();
 });

@@ -54,6 +54,7 @@ browserTest(
   async (t) => {
     const { page, context, faults } = await world.open(tenant, '/campaigns/new', {
       viewport: { width: 1440, height: 900 },
+      timezoneId: 'Europe/Berlin',
     });
     await page.getByLabel('Name').fill('Lights');
     await page.getByRole('button', { name: 'Create' }).click();
@@ -112,6 +113,13 @@ browserTest(
     for (const day of ['Sat', 'Sun']) await page.getByRole('checkbox', { name: day }).check();
     for (const label of ['From', 'To']) await page.getByLabel(label, { exact: true }).fill('00:00');
     await page.getByText(/^One email on one day, done about/).waitFor();
+    // The zone is the person's, and the calendar shows the plan.
+    t.is(await page.getByRole('combobox', { name: 'Time zone' }).inputValue(), 'Europe/Berlin');
+    await page
+      .getByRole('img', { name: /^Sends from \d/ })
+      .locator('[data-sends=true]')
+      .first()
+      .waitFor();
     await save(page);
     await isSaved(page);
 
@@ -212,6 +220,17 @@ browserTest(
     );
     t.is(steps[0].conditions.branches[0].to, steps[1].id);
     t.is(steps[1].conditions.branches[0].to, steps[2].id);
+    // A new branch of a wait begins with the outcomes of the wait, and the graph labels every way.
+    await stepOf(page, 'Wait for an event').click();
+    await page.getByRole('button', { name: 'Add a branch' }).click();
+    t.is(await page.getByRole('combobox', { name: 'Condition' }).inputValue(), 'Result of this step');
+    t.is(await page.getByRole('combobox', { name: 'Value' }).inputValue(), 'event received');
+    await save(page);
+    await isSaved(page);
+    await page.goto(`${world.url}/campaigns/${id}`);
+    const graph = page.getByRole('group', { name: 'Graph of the sequence' });
+    await graph.getByText(/event received/).waitFor();
+    await graph.getByText(/^Otherwise/).waitFor();
     t.deepEqual(faults, []);
     await context.close();
   },

@@ -99,6 +99,45 @@ browserTest('a person of product events without a contact is found and erased', 
   await context.close();
 });
 
+browserTest(
+  'two people with one identifier are kept apart, which is undone, and merged; the audit log has it',
+  async (t) => {
+    const tenant = await world.tenant();
+    const [ada] = await api(tenant, 'POST', '/contacts', [{ email: 'ada@twice.test' }]);
+    const row = { organization_id: tenant.organizationId, created_at: world.deps.clock.now() };
+    const [person, other] = [newId(), newId()];
+    await world.deps.db('people').insert([
+      { ...row, id: person },
+      { ...row, id: other, contact_id: ada.id },
+    ]);
+    await world.deps.db('identity_conflicts').insert({
+      ...row,
+      id: newId(),
+      person_id: person,
+      other_person_id: other,
+      kind: 'user_id',
+      value: 'user-4711',
+      state: 'open',
+    });
+    const { page, context, faults } = await world.open(tenant, '/leads/conflicts', { locale: 'en-GB' });
+    const conflict = page.getByRole('row').filter({ hasText: 'user-4711' });
+    await conflict.getByRole('button', { name: 'Keep apart' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await conflict.getByRole('button', { name: 'Merge' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Merge' }).click();
+    await conflict.waitFor({ state: 'detached' });
+    t.is(await world.deps.db('people').where({ id: other }).first(), undefined);
+    const log = await world.deps.db('audit_logs').where({ entity_type: 'identity_conflict' }).orderBy('id');
+    t.deepEqual(
+      log.map(({ action }: { action: string }) => action),
+      ['dismiss', 'update', 'merge'],
+    );
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
+
 browserTest('the page of a contact lists its emails with their outcomes, and every single event', async (t) => {
   const tenant = await world.tenant();
   const email = 'sam@ours.test';
