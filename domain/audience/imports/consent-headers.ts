@@ -34,19 +34,22 @@ const JOINED_REFUSAL =
 const JOINED_PERMISSION =
   /\p{L}(?:einwilligung|zustimmung|samtycke|samtykke|toestemming|suostumus)|(?:newsletter|mailing|marketing|werbe|kontakt|mail)\p{L}*(?:erlaubnis|freigabe|anmeldung|abonnent|empf(?:a|ae)nger)|\p{L}(?:newsletter|nyhetsbrev|nyhedsbrev|nieuwsbrief|uutiskirje)/u;
 /** `e-mail` and `e-post` as two words. */
-const SPLIT_MAIL = /\be (?:mails?|mailings?|posta?)\b/g;
+const SPLIT_MAIL = /\be (?:mail\p{L}{0,4}|post\p{L}{0,3})(?!\p{L})/gu;
 /** Headers of counts, links, texts and other channels. */
 const OTHER =
-  /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|calls?|sms|whats ?app|fax|push|template|subject|count of|number of|no of|track|tracking|cookies?)\b/;
+  /\b(?:link|url|rate|ratio|percent|soft bounces?|campaign (?:title|id|name)|client id|map|ip|template|subject|count of|number of|no of|track|tracking|cookies?)\b/;
+/** Other channels. A header that also names mail counts. */
+const CHANNELS = /\b(?:calls?|phone|sms|whats ?app|fax|push|telefon\p{L}*)\b/u;
+const NAMES_MAIL = /\b(?:emails?|mails?|mailings?|newsletters?)\b/;
 /** Headers of the time, place, source or contents of a subscription, and of statistics. They prove no permission. */
 const ABOUT_SUBSCRIPTION =
-  /\b(?:date|time|source|method|reason|datum|zeit|fecha|name|id|sent|opened|opens|clicked|clicks|delivered|replied|received|count|frequency|topic|format|provider|since|key|number|rating|hash)\b|^data (?!process|protect|privacy|use|sharing)|\b(?:data|at|on|am|le|el|il|dal|seit|desde|depuis)$|(?:日|日時|数|回数|日期|时间|次数|일|일시|횟수)$/;
+  /\b(?:date|time|source|method|reason|datum|zeit|fecha|name|id|sent|opened|opens|clicked|clicks|delivered|replied|received|count|frequency|topic|format|provider|since|key|number|rating|hash|version)\b|^data (?!process|protect|privacy|use|sharing)|\b(?:data|at|on|am|le|el|il|dal|seit|desde|depuis)$|(?:日|日時|数|回数|日期|时间|次数|일|일시|횟수)$/;
 const ABOUT_ADDRESS = /\b(?:verif\p{L}*|valid\p{L}*|found|type|work|business|corporate|primary|personal)\b/u;
 
 /** Returns the target of a permission column by its header; undefined for any other column. */
 export function consentTarget(header: string): ConsentTarget | undefined {
   const plain = normalizedWords(header);
-  if (plain === '' || OTHER.test(plain)) return undefined;
+  if (plain === '' || OTHER.test(plain) || isOtherChannel(plain)) return undefined;
   if (optOutNames.has(plain) || optOutHeader(plain) || refusesMail(plain)) return 'unsubscribed';
   if (bounceHeader(plain)) return 'bounced';
   if (!permitsMail(plain) || ABOUT_SUBSCRIPTION.test(plain)) return undefined;
@@ -55,7 +58,12 @@ export function consentTarget(header: string): ConsentTarget | undefined {
 
 /** Returns true for the header of a state column, such as `Lead status`, whose words may forbid mail. */
 export function isStatusHeader(header: string): boolean {
-  return statusHeader(normalizedWords(header));
+  const plain = normalizedWords(header);
+  return statusHeader(plain) && !isOtherChannel(plain);
+}
+
+function isOtherChannel(plain: string): boolean {
+  return CHANNELS.test(plain) && !NAMES_MAIL.test(plain);
 }
 
 /** Returns true if a normalized text is about permission to mail, such as `not subscribed`. */

@@ -45,6 +45,10 @@ test('a column about permission is known by its words, in any order and language
     ['Inget nyhetsbrev', 'ja', 'nej'],
     ['メルマガ拒否', '○', ''],
     ['이메일 거부', '예', '아니요'],
+    ['Do not contact by phone or email', 'yes', 'no'],
+    ['Nicht mehr anschreiben', '1', '0'],
+    ['Email address invalid', 'true', 'false'],
+    ['ไม่รับจดหมายข่าว', 'ใช่', 'ไม่ใช่'],
     ['Email Suppressions', '[UNSUBSCRIBE]', '[]'],
     ['May we contact you by email?', 'No', 'Yes'],
     ['Would you like our newsletter? (yes/no)', 'no', 'yes'],
@@ -66,6 +70,8 @@ test('a column about permission is known by its words, in any order and language
     ['Mailing State', 'NO'],
     ['Marketing emails opened', '0'],
     ['Do not allow Phone Calls', 'Do Not Allow'],
+    ['SMS subscriber status', 'Never subscribed'],
+    ['No. of emails', '0'],
     ['State', 'Baja California'],
   ])
     t.deepEqual(await mailed(`email;${header}\na@example.com;${cell}\n`), ['mailed'], header);

@@ -11,7 +11,7 @@ const LIBRE_OFFICE =
 /** Returns true for the text of a failed formula, such as `#N/A` or `#BEZUG!`, which must not appear in an email. */
 export function isSpreadsheetError(text: string): boolean {
   if (text.charCodeAt(0) === HASH) return WITHOUT_SIGN.has(text) || WITH_SIGN.test(text);
-  return text.length < 12 && LIBRE_OFFICE.test(text);
+  return text.length < 14 && text.includes(':') && LIBRE_OFFICE.test(text);
 }
 
 const HASH = 35;

@@ -21,8 +21,22 @@ test('what a client writes where it knows no id names nobody', (t) => {
     '[object Object]',
     '(null)',
     '<null>',
+    'undefined undefined',
+    'user-null',
+    'unknown_user',
+    '[object Map]',
+    'nu\u200bll',
   ];
-  const templates = ['{{user.id}}', '${userId}', '%USER_ID%', '<%= id %>', '{user_id}'];
+  const templates = [
+    '{{user.id}}',
+    '${userId}',
+    '%USER_ID%',
+    '<%= id %>',
+    '{user_id}',
+    '%7B%7Bid%7D%7D',
+    '*|UNIQID|*',
+    'your_user_id',
+  ];
   const zero = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '００'];
   for (const id of [...nobody, ...templates, ...zero]) t.true(isPlaceholderId(id), id);
 });

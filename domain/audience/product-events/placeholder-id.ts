@@ -40,15 +40,34 @@ const NOBODY: ReadonlySet<string> = new Set([
 
 /**
  * Returns true for a placeholder that identifies no person. Examples are a word or number for an unknown id
- * (`undefined`, `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters and digits.
- * Such an identifier must not link events, because different people have it.
+ * (`undefined`, `user_undefined`, `[object Object]`, `0`, the zero UUID), an unfilled template, or a text without letters
+ * and digits. Such an identifier must not link events, because different people have it.
  */
 export function isPlaceholderId(identifier: string): boolean {
-  const bare = identifier
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
+  const text = identifier.normalize('NFKC').toLowerCase();
+  const bare = text.replace(SIGNS, '');
   if (bare === '' || identifier.trim() === '-1' || /^0+$/.test(bare) || /^f{32}$/.test(bare) || NOBODY.has(bare))
     return true;
-  return /^\s*(?:\{\{.*\}\}|\$\{.*\}|<%.*%>|%[A-Z_]+%|\{[A-Za-z_.]+\})\s*$/.test(identifier);
+  // Zero-width characters do not separate words.
+  const parts = text
+    .replace(/\p{Cf}/gu, '')
+    .split(SIGNS)
+    .filter(Boolean);
+  return parts.every((part) => NOBODY.has(part)) || OBJECT.test(text) || TEMPLATE.test(decoded(identifier));
 }
+
+/** Returns text from a URL without percent encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const SIGNS = /[^\p{L}\p{N}]+/gu;
+/** An object that JavaScript wrote as text. */
+const OBJECT = /^\s*\[object \w+\]\s*$/;
+/** An unfilled variable of a template. */
+const TEMPLATE =
+  /^\s*(?:\{\{.*\}\}|\$\{.*\}|<%.*%>|%[A-Z_]+%|%\w+\.\w+%|\{[A-Za-z_.]+\}|\*\|.*\|\*|(?:your|my)[-_ ]?user[-_ ]?id)\s*$/i;
