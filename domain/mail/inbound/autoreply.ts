@@ -34,7 +34,11 @@ const AUTOMATIC_SUBJECT = anyOf(
     String.raw`respuesta automatica|risposta automatica|resposta automatica|automatisch antwoord`,
     String.raw`automatische beantwoording|autoodpowiedz|automatyczna odpowiedz|automatikus valasz|automatisk svar|autosvar|automatiskt svar`,
     String.raw`automaattinen vastaus|automaattivastaus|automaticka odpoved|автоматическии ответ|автоответ|автоматична відповідь|otomatik yanıt|otomatik cevap`,
-    fold('自動返信|自動応答|自动回复|自动答复|自動回覆'),
+    String.raw`raspuns automat|automaticka odpoved|automatski odgovor|automaticen odgovor|balasan otomatis|jawaban otomatis|tra loi tu đong`,
+    fold(
+      'автоматичен отговор|αυτόματη απάντηση|자동 회신|자동 응답|자동응답|부재중 자동|תשובה אוטומטית|מענה אוטומטי|رد تلقائي|الرد التلقائي|الرد الآلي|ตอบกลับอัตโนมัติ|ข้อความตอบกลับอัตโนมัติ|स्वचालित उत्तर|स्वतः उत्तर',
+    ),
+    fold('自動返信|自動応答|自动回复|自动答复|自動回覆|自動回應|自动响应'),
   ],
   '',
   '^',
@@ -49,6 +53,10 @@ const AWAY_SUBJECT = anyOf(
     String.raw`niet aanwezig|met (?:vakantie|verlof)|poza biurem|nieobecnosc|urlop|hazon kivul`,
     String.raw`irodan kivul|szabadsag|pa ferie|ferie\b|ikke pa kontoret|fraværende|fravær|pa semester|semester\b|franvarande|franvaro|ikke til stede`,
     String.raw`poissa(?:olo)?|lomalla|nepritomn|dovolena|mimo kancelar|в отпуске|отпуск|нет на месте|відпустк|у відпустці|izinde|ofis dısında|ofis dışında|tatilde`,
+    String.raw`in concediu|odsutan|godisnji odmor|na godisnjem|cuti\b|sedang cuti|nghi phep|vang mat|mimo kancelarie|na dovolenke`,
+    fold(
+      'извън офиса|в отпуск|отсъствие|εκτός γραφείου|σε άδεια|απουσία|부재중|휴가|מחוץ למשרד|בחופשה|היעדרות|خارج المكتب|في إجازة|غير متواجد|ไม่อยู่ที่สำนักงาน|ลาพักร้อน|ลางาน|कार्यालय से बाहर|छुट्टी पर',
+    ),
     fold('不在|休暇|休假|外出'),
   ],
   'u',
@@ -59,13 +67,13 @@ const AWAY_SUBJECT = anyOf(
 const GONE = anyOf(
   [
     String.raw`no longer (?:with|works?|working|employed|at)`,
-    String.raw`(?:has|have) left (?:the )?(?:company|organi[sz]ation|us)`,
+    String.raw`(?:has|have) left (?:the )?(?:company|organi[sz]ation|us)|i have left (?!for|to|on|my|a|the|early|work|home|it|you)[\p{L}]{3,}(?=[ .,])`,
     String.raw`nicht mehr (?:fur|bei|im unternehmen)|ne (?:fait|travaille) plus|ya no (?:trabaj|forma)`,
     String.raw`non (?:lavora|fa) piu|nao trabalha mais|niet meer werkzaam|nie pracuje juz|juz nie pracuj`,
     String.raw`mar nem dolgoz|arbejder ikke (?:længere|mere)|ikke længere ansat|jobbar inte (?:langre|kvar)|slutat (?:pa|hos)|jobber ikke lenger|sluttet (?:hos|i)|ei ole enaa|ei tyoskentele enaa|uz (?:zde |)nepracuj|больше не работает|більше не працює|artık calısmıyor|artik calismiyor`,
     fold('退職|离职|離職'),
   ],
-  '',
+  'u',
 );
 
 /**

@@ -84,6 +84,22 @@ test('what is mostly UTF-8 stays UTF-8: cut in a character, or with a footer of 
   t.is(read(Buffer.concat([Buffer.from('Grüße\nBitte löschen\n'), footer])), 'Grüße\nBitte löschen\nGeprüft\n');
 });
 
+test('a text of one line in UTF-8 with bytes of another charset', async (t) => {
+  const read = await loadTextReader();
+  const bytes = Buffer.concat([Buffer.from('Größere Mengen, bitte '), Buffer.from([0xe4]), Buffer.from(' Grüße')]);
+  t.is(read(bytes, ['utf-8']), 'Größere Mengen, bitte ä Grüße');
+});
+
+test('letters that an older part of a charset lacks, separate accents, and Czech under a Western label', async (t) => {
+  const read = await loadTextReader();
+  const bytes = (text: string) => Buffer.from(text, 'base64');
+  t.is(read(bytes('jGO55rCi')), '똠방각');
+  t.is(read(bytes('jGO55rCi'), ['ks_c_5601-1987']), '똠방각');
+  t.is(read(bytes('+dj+0w=='), ['big5-hkscs']), '裏着');
+  t.is(read(bytes('bG/Mbmc='), ['windows-1258']), 'lòng');
+  t.is(read(bytes(TEXTS['windows-1250']!.base64), ['windows-1252']), TEXTS['windows-1250']!.text);
+});
+
 test('UTF-16 in either order, marked or not', async (t) => {
   const read = await loadTextReader();
   const little = Buffer.from('Sounds good', 'utf16le');
@@ -106,6 +122,8 @@ test('headers: raw bytes by the charset of the text, encoded words by their byte
   const split = 'Subject: =?gbk?B?x+uw0c7StNPB0LHt1tDJvrP9o6zQu9C7oQ==?=\r\n =?GBK?B?ow==?=';
   t.is((await message(split)).subject, TEXTS.gb18030!.text);
   t.is((await message('Subject: =?utf-8?Q?d=E9sinscrire?=')).subject, 'désinscrire');
+  const japanese = 'Subject: =?ISO-2022-JP?B?GyRCJCpMZCQkGyhC?=\r\n =?ISO-2022-JP?B?GyRCOWckbyQ7GyhC?=';
+  t.is((await message(japanese)).subject, 'お問い合わせ');
   t.is((await message('From: =?iso-8859-1?Q?M=FCller=2C_Jan?= <jan@x.example>')).fromName, 'Müller, Jan');
 });
 

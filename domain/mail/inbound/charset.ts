@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import iconv from 'iconv-lite';
 
 /**
  * This file decodes bytes whose charset is missing, unknown or wrong. It tries, in this order, a byte order mark,
@@ -49,10 +50,14 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 /** Characters of windows-1252 for the bytes 0x80 to 0x9F. */
 const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+/** Charsets that Node decodes without their later characters, with their names in iconv-lite. */
+const COMPLETE: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', big5: 'big5hkscs' };
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
-/** Signs within words. They appear when Central European text is decoded with a Western charset. */
-const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
+/** Signs within words, and characters of two regions: Central European text that was decoded as Western. */
+const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))|[šž][^]{0,2000}[ìøèùò]|[ìøèùò][^]{0,2000}[šž]/iu;
+/** A character of UTF-8 with its following bytes, or one byte that is none. One character per byte. */
+const UTF8_OR_BYTE = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 const ESCAPED = '\u001b';
 const SHIFT_OUT = '\u000e';
 const SHIFT_IN = '\u000f';
@@ -100,7 +105,7 @@ function readText(bytes: Buffer, labels: readonly string[], guess: (bytes: Buffe
   const labelled = label === undefined ? null : strictly(label, bytes);
   if (labelled !== null && !(LATIN.test(label!) && isForeign(bytes, labelled, guess))) return labelled;
   if (utf8 === null) {
-    const mixed = mixedText(bytes, label, guess);
+    const mixed = mixedText(bytes, label, guess) ?? patchedText(bytes);
     if (mixed !== null) return mixed;
   }
   return detected(bytes, label, guess);
@@ -115,7 +120,7 @@ function detected(bytes: Buffer, label: string | undefined, guess: (bytes: Buffe
   }
   // Decodes leniently, so that a single broken character does not change the charset of all others.
   const lenient = [label, found].find((charset) => charset && MULTIBYTE.test(charset));
-  return lenient ? new TextDecoder(lenient).decode(bytes) : westernText(bytes);
+  return lenient ? iconv.decode(bytes, COMPLETE[lenient] ?? lenient) : westernText(bytes);
 }
 
 /**
@@ -140,6 +145,23 @@ function mixedText(bytes: Buffer, label: string | undefined, guess: (bytes: Buff
   return read
     .map((text, at) => text ?? (charset && strictly(charset, lines[at]!)) ?? new TextDecoder().decode(lines[at]))
     .join('');
+}
+
+/**
+ * Decodes UTF-8 with a few invalid bytes, as when a program inserts text in another charset. Returns null if more bytes
+ * are invalid than characters are valid.
+ */
+function patchedText(bytes: Buffer): string | null {
+  const text = bytes.toString('latin1');
+  let valid = 0;
+  let invalid = 0;
+  const patched = text.replace(UTF8_OR_BYTE, (character) => {
+    const read = character.length > 1 ? strictly('utf-8', Buffer.from(character, 'latin1')) : null;
+    if (read === null) invalid += 1;
+    else valid += 1;
+    return read ?? westernText(Buffer.from(character, 'latin1'));
+  });
+  return valid > invalid ? patched : null;
 }
 
 /** Decodes valid UTF-8, without a last character that is incomplete. Returns null for any other bytes. */
@@ -176,7 +198,11 @@ function sevenBitText(text: string, labels: readonly string[]): string {
   if (labels.includes('utf-7')) return utf7Text(text);
   for (const [announced, charset] of SHIFTED_BY)
     if (text.includes(announced)) return shiftedText(text.replaceAll(announced, ''), SHIFT_OUT, SHIFT_IN, charset);
-  if (text.includes(ESCAPED)) return new TextDecoder('iso-2022-jp').decode(Buffer.from(text, 'latin1'));
+  // Joined encoded words repeat the escape sequences, which the decoder refuses.
+  if (text.includes(ESCAPED))
+    return new TextDecoder('iso-2022-jp').decode(
+      Buffer.from(text.replaceAll(`${ESCAPED}(B${ESCAPED}`, ESCAPED), 'latin1'),
+    );
   if (labels.includes('hz-gb-2312') || /~\{(?:[!-w][!-~])+~\}/.test(text))
     return shiftedText(text, '~{', '~}', 'gb18030').replaceAll('~\n', '').replaceAll('~~', '~');
   return text;
@@ -222,8 +248,15 @@ function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string
 function strictly(charset: string, bytes: Buffer): string | null {
   if (charset === 'windows-1252') return westernText(bytes);
   if (charset === 'utf-8') return isUtf8(bytes) ? new TextDecoder().decode(bytes) : null;
+  const complete = COMPLETE[charset];
+  if (complete !== undefined) {
+    const text = iconv.decode(bytes, complete);
+    return text.includes('\ufffd') ? null : text;
+  }
   try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    const text = new TextDecoder(charset, { fatal: true }).decode(bytes);
+    // This charset has accents as separate characters.
+    return charset === 'windows-1258' ? text.normalize('NFC') : text;
   } catch {
     return null;
   }

@@ -6,12 +6,14 @@ import type { AutomaticReason } from './autoreply.ts';
 import { fromMailSystem, returnedRecipients } from './delivery-report.ts';
 import type { DsnRecipient } from './delivery-report.ts';
 import { parseDsn } from './dsn.ts';
+import { fold } from './fold.ts';
 import { isUnsubscribeSubject, mentionsOutOfOffice, replyIntent } from './intent.ts';
 import type { ReplyIntent, ReplyIntentSettings } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
 import { replyText } from './reply-text.ts';
 import type { BounceType } from './refusal.ts';
 import { parseProviderNotice } from './provider-notice.ts';
+import { ANSWERS, withoutOwnSubject } from './subjects.ts';
 
 interface Threaded {
   /**
@@ -120,11 +122,17 @@ export function classifyInbound(
 ): InboundClassification {
   const report = classifyFeedback(message, settings) ?? classifyDelivery(message, settings);
   if (report) return report;
-  const words = replyText(message, sent.texts);
+  const words = replyText(message, sent.texts) || subjectWords(message, sent.subjects);
   return (
     classifyAutomatic(message, words, { settings, receivedAt, timezone, subjects: sent.subjects }) ??
     classifyReply(message, words, settings, readAnswer(words, receivedAt, { timezone, bias }))
   );
+}
+
+/** Returns the subject of a message without text, if it is neither an answer's nor ours. */
+function subjectWords({ subject, text, html }: InboundMessage, subjects: readonly string[]): string {
+  const isOurs = ANSWERS.test(fold(subject)) || withoutOwnSubject(subject, subjects) !== fold(subject).trim();
+  return text.trim() === '' && html === null && !isOurs ? subject : '';
 }
 
 /** Classifies a complaint report in its standard form (ARF). */

@@ -54,7 +54,11 @@ export function fieldValue(fields: Fields, name: string): string | null {
  */
 export function messageIdsIn(value: string | null | undefined): string[] {
   if (!value) return [];
-  const bracketed = Array.from(value.matchAll(/<([^<>\s]{1,990})>/g), (match) => match[1] ?? '');
+  const plain = value.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  // A long id may be folded, which leaves a blank in it.
+  const bracketed = Array.from(plain.matchAll(/<([^<>]{1,990})>/g), ([, id = '']) => id.replace(/\s/g, '')).filter(
+    (id) => id !== '',
+  );
   const ids =
     bracketed.length > 0
       ? bracketed

@@ -60,13 +60,13 @@ const SPACED = new Set(['p', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', '
 const QUOTE_CLASS =
   /(?:^|\s)(?:gmail_attr|gmail_signature|gmail_signature_prefix|moz-cite-prefix|moz-signature|moz-forward-container|yahoo_quoted|yahoo-quoted-begin|protonmail_quote|protonmail_signature_block\S*|tutanota_quote|zmail_extra|ms-outlook-mobile-reference-message|mail_quote|fastmail_signature|WordSection\d+_quoted|quote|OutlookMessageHeader)(?=\s|$)/i;
 const QUOTE_ID =
-  /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
+  /^(?:x_)*(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
 /**
  * Ids of elements after which all content is quoted. Outlook puts the answered message after such an element, not into
  * it.
  */
 const QUOTE_FROM_ID =
-  /^(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;
+  /^(?:x_)*(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;
 const QUOTE_FROM_STYLE = /border(?:-top)?:\s?(?:none;\s?border-top:\s?)?solid #(?:e1e1e1|b5c4df|c8c8c8)/i;
 const QUOTE_CUES =
   /<blockquote|gmail_quote|gmail_attr|moz-cite-prefix|yahoo_quoted|protonmail_quote|tutanota_quote|divRplyFwdMsg|appendonsend|stopSpelling|border-top:\s?solid #(?:e1e1e1|b5c4df)|OLK_SRC_BODY_SECTION|mail-editor-reference/i;

@@ -83,6 +83,30 @@ for (const header of ['Precedence: bulk', 'Precedence: junk', 'X-Auto-Response-S
     t.is((await read(`Re: ${OURS}`, words, `${header}\n`)).kind, 'reply');
   });
 
+for (const subject of [
+  'Răspuns automat',
+  'Automatická odpoveď',
+  'Automatski odgovor',
+  'Автоматичен отговор',
+  'Αυτόματη απάντηση',
+  '자동 회신',
+  'תשובה אוטומטית',
+  'رد تلقائي',
+  'Balasan otomatis',
+  'Trả lời tự động',
+  'ตอบกลับอัตโนมัติ',
+  'स्वचालित उत्तर',
+])
+  test(`a subject of an automatic answer without any header: ${subject}`, async (t) => {
+    const found = await read(`${subject}: ${OURS}`, 'Out of the office until 4 December.');
+    t.like(found, { kind: 'out_of_office', returnDate: new Date('2026-12-04') });
+  });
+
+test('a message without text is read by its subject, unless it repeats ours', async (t) => {
+  t.like(await read('Please unsubscribe me', ''), { kind: 'reply', unsubscribeRequest: true });
+  t.like(await read(`Re: ${OURS}`, ''), { kind: 'reply', intent: 'neutral' });
+});
+
 test('the words of our own subject say nothing of an answer that repeats it; those before it do', async (t) => {
   const kindOf = async (subject: string, ours: string): Promise<string> => {
     const raw = `From: dana@client.example\nSubject: ${subject}\n\nThank you, I will be back on 4 December.`;

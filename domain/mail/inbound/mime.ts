@@ -5,6 +5,9 @@ import { loadTextReader } from './charset.ts';
 import type { TextReader } from './charset.ts';
 import { readableHeader } from './header-text.ts';
 
+const MAX_HEAD = 64 * 1024;
+const BOUNDARY = /\bboundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s";]{1,70}))/gi;
+
 /** A file or a part of a report, with its transfer encoding decoded. */
 interface MimePart {
   readonly contentType: string;
@@ -47,10 +50,25 @@ export async function parseMime(raw: Buffer): Promise<MimeMessage> {
       });
     });
     parser.on('end', () => {
-      resolve({ headers: parser.headers || new Map(), headerLines: parser.headerLines || [], text, html, parts });
+      resolve({ headers: parser.headers || new Map(), headerLines: parser.readableLines, text, html, parts });
     });
-    parser.end(raw);
+    parser.end(withPlainBoundaries(raw));
   });
+}
+
+/** Removes blanks behind the boundaries between parts, which the parser does not accept (RFC 2046, section 5.1.1). */
+function withPlainBoundaries(raw: Buffer): Buffer {
+  const head = raw.toString('latin1', 0, MAX_HEAD);
+  const names = new Set(Array.from(head.matchAll(BOUNDARY), ([, quoted, bare]) => quoted ?? bare ?? ''));
+  const padded = [...names].filter((name) => [' ', '\t', '-- ', '--\t'].some((end) => raw.includes(`--${name}${end}`)));
+  if (padded.length === 0) return raw;
+  const lines = new Set(padded.flatMap((name) => [`--${name}`, `--${name}--`]));
+  return Buffer.from(
+    raw
+      .toString('latin1')
+      .replace(/^(--.{1,74}?)[ \t]+(?=\r?$)/gm, (line, boundary: string) => (lines.has(boundary) ? boundary : line)),
+    'latin1',
+  );
 }
 
 /** A node of the parser's tree. Its members are undocumented; `charset.test.ts` fails when they change. */
@@ -58,7 +76,7 @@ interface MimeNode {
   contentType?: string | false;
   charset?: string;
   textContent?: string;
-  node: { flowed?: boolean; delSp?: boolean; charset?: string | false };
+  node: { flowed?: boolean; delSp?: boolean; charset?: string | false; contentType?: string | false };
   children: MimeNode[];
   label?: string | undefined;
   flow?: { delSp: boolean } | undefined;
@@ -74,6 +92,8 @@ interface ParserInternals {
 const Parser = MailParser as unknown as new (options: object) => MailParser & ParserInternals;
 
 class ByteKeepingParser extends Parser {
+  /** Header lines of the message. */
+  readableLines: HeaderLines = [];
   readonly #read: TextReader;
   readonly #firstLabel: string | undefined;
 
@@ -93,6 +113,8 @@ class ByteKeepingParser extends Parser {
   override createNode(node: MimeNode['node']): MimeNode {
     const flow = node.flowed ? { delSp: node.delSp === true } : undefined;
     node.flowed = false;
+    // A type without a subtype is text (RFC 2045, section 5.2).
+    if (node.contentType && !node.contentType.includes('/')) node.contentType = 'text/plain';
     const made = super.createNode(node);
     if (!/^text\//i.test(made.contentType || '')) return made;
     made.label = made.charset;
@@ -109,9 +131,10 @@ class ByteKeepingParser extends Parser {
 
   override processHeaders(lines: { key: string; line: string }[]): unknown {
     const label = this.#firstLabel;
-    return super.processHeaders(
-      lines.map(({ key, line }) => ({ key, line: readableHeader(key, line, this.#read, label) })),
-    );
+    const readable = lines.map(({ key, line }) => ({ key, line: readableHeader(key, line, this.#read, label) }));
+    // The first block is that of the message.
+    if (this.readableLines.length === 0) this.readableLines = readable;
+    return super.processHeaders(readable);
   }
 
   #decode(node: MimeNode): void {

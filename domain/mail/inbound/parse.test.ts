@@ -55,6 +55,27 @@ test('message ids: without duplicates, bare ones in brackets, folded headers joi
   t.deepEqual(parsed.references, ['<b@example.com>', '<a@example.com>']);
 });
 
+test('message ids: folded inside, as encoded words, in several headers, with escaped brackets', async (t) => {
+  const idsOf = async (head: string) => {
+    const { inReplyTo, references } = await parseInbound(message(head, 'x'));
+    return [...(inReplyTo ? [inReplyTo] : []), ...references];
+  };
+  t.deepEqual(await idsOf('References: <a@b.example>\n <019a-\n 4444@b.example>'), [
+    '<a@b.example>',
+    '<019a-4444@b.example>',
+  ]);
+  t.deepEqual(await idsOf('In-Reply-To: =?us-ascii?Q?=3Ca=40b=2Eexample=3E?='), ['<a@b.example>']);
+  t.deepEqual(await idsOf('References: <a@b.example>\nReferences: <c@b.example>'), ['<a@b.example>', '<c@b.example>']);
+  t.deepEqual(await idsOf('In-Reply-To: &lt;a@b.example&gt;'), ['<a@b.example>']);
+});
+
+test('a boundary with a blank behind it, a type without a subtype, an address with its scheme', async (t) => {
+  const part = '--b \nContent-Type: text/plain\n\nYes.\n-- \nBob\n--b-- \nafter';
+  t.is((await parseInbound(message('Content-Type: multipart/mixed; boundary=b', part))).text.trim(), 'Yes.\n-- \nBob');
+  t.is((await parseInbound(message('Content-Type: text', 'Yes.'))).text.trim(), 'Yes.');
+  t.is((await parseInbound(message('From: Bob <mailto:bob@example.org>', 'x'))).from, 'bob@example.org');
+});
+
 test('a date without an offset, or no date at all, is unknown rather than now', async (t) => {
   t.is((await parseInbound(message('Date: yesterday', 'x'))).date, null);
   t.is((await parseInbound(message('Date: 2026-11-20 10:00:00', 'x'))).date, null);

@@ -169,7 +169,10 @@ function headerBlock(raw: Buffer): Buffer {
 function describe(mail: MimeMessage): InboundMessage {
   const raw = new Map<string, string>();
   for (const { key, line } of mail.headerLines) {
-    if (!raw.has(key)) raw.set(key, unfold(line.slice(line.indexOf(':') + 1)));
+    const value = unfold(line.slice(line.indexOf(':') + 1));
+    const first = raw.get(key);
+    if (first === undefined) raw.set(key, value);
+    else if (key === 'references') raw.set(key, `${first} ${value}`);
   }
   const headers: Record<string, string> = {};
   for (const name of STORED_HEADERS) {
@@ -261,7 +264,7 @@ function addresses(header: unknown): { address: string | null; name: string }[] 
   return ([header ?? []].flat() as AddressObject[])
     .flatMap((list) => list.value ?? [])
     .flatMap((entry) => entry.group ?? [entry])
-    .map(({ address, name }) => ({ address: address ? asciiAddress(address) : null, name }))
+    .map(({ address, name }) => ({ address: address ? asciiAddress(address.replace(/^mailto:/i, '')) : null, name }))
     .slice(0, 100);
 }
 

@@ -2,8 +2,7 @@ import { anyOf } from './patterns.ts';
 
 /**
  * This file contains the words that mail programs put around the quote in a reply, in the supported languages. These
- * are English, German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Finnish, Polish, Czech,
- * Hungarian, Russian, Ukrainian, Turkish, Japanese and Chinese.
+ * are the 31 languages of `domain/mail/reading`.
  */
 
 /** "wrote", at the end of or within a line such as "On Monday Ann wrote:". */
@@ -12,6 +11,7 @@ export const WROTE = anyOf(
     String.raw`wrote|writes|schrieb|schreef|a écrit|escribió|ha scritto|scritto|escreveu|skrev|kirjoitti`,
     String.raw`napisał(?:\(a\)|a)?|pisze|napsal(?:\(a\)|a)?|ezt írta|írta|написал(?:\(а\)|а)?|пишет|пише|написав(?:\(ла\)|\(-ла\))?|написала`,
     String.raw`şunları yazdı|şunu yazdı|tarihinde yazdı|yazdı|さんは書きました|は書きました|が書きました|のメッセージ|写道|寫道|写了|寫了`,
+    String.raw`a scris|έγραψε|написа|napisao(?:/la)? je|napisala je|napísal(?:\(a\)|a)?|님이 작성|menulis|đã viết|เขียนว่า|ने लिखा|כתב(?:/ה)?|כתבה|مאת|كتب`,
   ],
   'i',
   String.raw`(?:^|[\s,>)]|(?=[さはがの写寫]))`,
@@ -39,6 +39,8 @@ export const ORIGINAL_MARKER = anyOf(
     String.raw`ursprungligt meddelande|ursprungligt mail|vidarebefordrat meddelande|opprinnelig melding|alkuperäinen viesti|välitetty viesti|edelleenlähetetty viesti`,
     String.raw`wiadomość oryginalna|oryginalna wiadomość|przekazana wiadomość|wiadomość przekazana|původní (?:zpráva|e-mail)|přeposlaná zpráva`,
     String.raw`eredeti üzenet|továbbított üzenet|исходное сообщение|пересылаемое сообщение|пересланное сообщение|оригинальное сообщение|оригінальне повідомлення|переслане повідомлення|початкове повідомлення`,
+    String.raw`mesaj(?:ul)? original|mesaj (?:redirecționat|retrimis)|αρχικό μήνυμα|προωθημένο μήνυμα|원본 ?(?:메시지|메일)|전달된 ?(?:메시지|메일)|הודעה מקורית|הודעה שהועברה|الرسالة الأصلية|رسالة معاد توجيهها|pôvodná správa|preposlaná správa`,
+    String.raw`оригинално съобщение|препратено съобщение|(?:izvorna|originalna|proslijeđena) poruka|pesan (?:asli|terusan)|(?:thư|tin nhắn) (?:gốc|chuyển tiếp)|ข้อความต้นฉบับ|ข้อความที่ส่งต่อ|मूल संदेश|अग्रेषित संदेश`,
     String.raw`orijinal (?:mesaj|ileti)|özgün ileti|iletilen (?:mesaj|ileti)|元のメッセージ|転送(?:された)?メッセージ|原始邮件|原始郵件|转发的?邮件|轉寄的?郵件|邮件原件`,
   ],
   'i',
@@ -52,7 +54,7 @@ const AFTER_LABEL = String.raw`(?:\s(?:le|el|em|den|il|dnia))?\s{0,2}[:：]\*{0,
 export const AUTHOR_LABEL = anyOf(
   [
     String.raw`from|von|de|da|van|fra|från|lähettäjä|od|feladó|expéditeur|absender|remitente|mittente|remetente|afzender|avsändare|avsender|afsender|nadawca|odesílatel|от|від|кому|kimden|gönderen`,
-    String.raw`差出人|送信者|发件人|寄件者|寄件人|發件人`,
+    String.raw`差出人|送信者|发件人|寄件者|寄件人|發件人|de la|από|보낸 ?사람|발신자|מאת|من|šalje|dari|từ|จาก|प्रेषक`,
   ],
   'iu',
   String.raw`^[\s>*_]{0,4}`,
@@ -65,6 +67,8 @@ export const OTHER_LABEL = anyOf(
     String.raw`sendt|dato|til|emne|skickat|till|ämne|kopia|lähetetty|päivämäärä|päiväys|pvm|vastaanottaja|aihe|wysłano|do|temat|odesláno|komu|předmět|elküldve|küldve|dátum|címzett|tárgy`,
     String.raw`отправлено|дата|кому|тема|надіслано|копия|копія|gönderildi|gönderme tarihi|gönderilme tarihi|tarih|kime|alıcı|konu`,
     String.raw`送信日時|日付|日時|宛先|件名|发送时间|发送日期|時間|时间|日期|寄件日期|收件人|收件者|主题|主題|主旨`,
+    String.raw`trimis|către|subiect|στάλθηκε|ημερομηνία|προς|θέμα|보낸 ?날짜|날짜|받는 ?사람|제목|참조|נשלח|תאריך|אל|נושא|تم الإرسال|تاريخ الإرسال|التاريخ|إلى|الموضوع|odoslané|predmet`,
+    String.raw`изпратено|до|относно|poslano|prima|dikirim|tanggal|kepada|subjek|đã gửi|ngày|tới|đến|chủ đề|ส่ง|วันที่|ถึง|เรื่อง|भेजा गया|दिनांक|प्रति|विषय`,
   ],
   'iu',
   String.raw`^[\s>*_]{0,4}`,
@@ -76,6 +80,7 @@ export const DISTINCTIVE_LABEL = anyOf(
   [
     String.raw`sent|subject|gesendet|betreff|envoyé|objet|enviado|asunto|inviato|oggetto|assunto|verzonden|onderwerp|sendt|emne|skickat|ämne|lähetetty|aihe`,
     String.raw`wysłano|temat|odesláno|předmět|elküldve|küldve|tárgy|отправлено|тема|надіслано|gönderildi|gönderme tarihi|gönderilme tarihi|konu|送信日時|件名|发送时间|发送日期|寄件日期|主题|主題|主旨`,
+    String.raw`trimis|subiect|στάλθηκε|θέμα|보낸 ?날짜|제목|נשלח|נושא|تم الإرسال|الموضوع|odoslané|predmet|изпратено|относно|poslano|dikirim|subjek|đã gửi|chủ đề|ส่ง|เรื่อง|भेजा गया|विषय`,
   ],
   'iu',
   String.raw`^[\s>*_]{0,4}`,
@@ -111,6 +116,7 @@ export const DEVICE_LINE = anyOf(
     String.raw`envoyé (?:de mon|de ma|depuis|à partir de|avec|via) ?${FEW}${DEVICE}|télécharger outlook pour|enviado (?:desde|con|do|a partir do|pelo|via) ${FEW}${DEVICE}|obtener outlook para|inviato (?:da|dal|con|tramite) ?${FEW}${DEVICE}|scarica outlook per|obter o outlook para`,
     String.raw`(?:verzonden|verstuurd) (?:vanaf|met|via|vanuit) ${FEW}${DEVICE}|outlook voor \S{2,10} downloaden|sendt (?:fra|med|via) ${FEW}${DEVICE}|hent outlook til|skickat (?:från|med|via) ${FEW}${DEVICE}|hämta outlook för|lähetetty ${FEW}${DEVICE}|hanki outlook`,
     String.raw`wysłan[eoya] (?:z|za pomocą|przez) ${FEW}${DEVICE}|pobierz (?:aplikację )?outlook|odesláno (?:z|ze|pomocí|prostřednictvím) ${FEW}${DEVICE}|získat outlook|az (?:én )?\S{1,20}[ -]?r[őóo]l küldve|(?:от|на)?правлено (?:с|из|через) ${FEW}${DEVICE}|надіслано (?:з|із|зі|через) ${FEW}${DEVICE}|\S{1,20}['’]?(?:den|dan|ten|tan|umdan|ımdan|imden) gönderildi`,
+    String.raw`trimis (?:de pe|din|cu|prin) ${FEW}${DEVICE}|στάλθηκε (?:από|μέσω) ${FEW}${DEVICE}|${DEVICE}에서 보냄|나의 \S{1,20}에서 보냄|נשלח מ\S{0,4}${DEVICE}|(?:أُ?رسلت|تم الإرسال) من ${FEW}${DEVICE}|odoslané (?:z|zo|pomocou) ${FEW}${DEVICE}|изпратено (?:от|чрез) ${FEW}${DEVICE}|poslano (?:s|sa|iz) ${FEW}${DEVICE}|dikirim dari ${FEW}${DEVICE}|đã gửi từ ${FEW}${DEVICE}|ส่งจาก ?${FEW}${DEVICE}|मेरे \S{1,20} से भेजा गया`,
     String.raw`(?:私の)?(?:iphone|ipad|android|スマートフォン|携帯\S{0,6}|\S{0,10}メール\S{0,10}|\S{0,10}mail\S{0,10}|\S{0,10}xperia|\S{0,10}galaxy)から送信|发自我的|發自我的|(?:从|来自|來自)我的\S{0,8}(?:iphone|ipad|手机|手機|android|华为|小米|安卓|平板|设备|邮箱)\S{0,8}(?:发送|發送)?$`,
   ],
   'iu',

@@ -68,6 +68,45 @@ const CASES: readonly (readonly [string, string, string])[] = [
   ],
   ['a header block without addresses', 'Yes.\n\nFrom: Ann\nSent: Monday, 23 November 2026\nTo: Bob\n\nHi', 'Yes.'],
   ['a header block that is passed on', 'See below:\n\nFrom: Ann <ann@example.com>\nTo: Bob\n\nHi', 'See below:'],
+  ['Korean', '네.\n\n2026년 11월 23일 (월) 오전 9:00, Ann <ann@example.com>님이 작성:\n\nHi Bob', '네.'],
+  ['Romanian', 'Da.\n\nÎn lun., 23 nov. 2026 la 09:00, Ann <ann@example.com> a scris:\n\nHi Bob', 'Da.'],
+  [
+    'Hebrew with marks of direction',
+    'כן.\n\n\u202bבתאריך יום ב׳, 23 בנוב׳ 2026 ב-9:00 מאת \u202aAnn\u202c\u200f <\u202aann@example.com\u202c\u200f>:\u202c\n\n> Hi',
+    'כן.',
+  ],
+  [
+    'an address wrapped before its bracket',
+    'Ja.\n\nman. 23. nov. 2026 kl. 09:00 skrev Ann Archer <ann@example.com\n>:\n\nHi Bob',
+    'Ja.',
+  ],
+  ...(
+    [
+      ['보낸 사람', '보낸 날짜', '받는 사람', '제목'],
+      ['Από', 'Στάλθηκε', 'Προς', 'Θέμα'],
+      ['De la', 'Trimis', 'Către', 'Subiect'],
+      ['מאת', 'נשלח', 'אל', 'נושא'],
+      ['من', 'تم الإرسال', 'إلى', 'الموضوع'],
+      ['От', 'Изпратено', 'До', 'Относно'],
+      ['Šalje', 'Poslano', 'Prima', 'Predmet'],
+      ['Od', 'Odoslané', 'Komu', 'Predmet'],
+      ['Dari', 'Dikirim', 'Kepada', 'Subjek'],
+      ['Từ', 'Đã gửi', 'Tới', 'Chủ đề'],
+      ['จาก', 'ส่ง', 'ถึง', 'เรื่อง'],
+      ['प्रेषक', 'भेजा गया', 'प्रति', 'विषय'],
+    ] as const
+  ).map(([from, sent, to, subject]): readonly [string, string, string] => [
+    `Outlook block with ${from}`,
+    `Yes.\n\n${from}: Ann <ann@example.com>\n${sent}: 23.11.2026 09:00\n${to}: Bob\n${subject}: Hi\n\nHi`,
+    'Yes.',
+  ]),
+  ['a Greek phone', 'Ναι.\n\nΣτάλθηκε από το iPhone μου', 'Ναι.'],
+  ['a Korean phone', '네.\n\n나의 iPhone에서 보냄', '네.'],
+  [
+    'the armor of a signed message',
+    '-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nYes.\n-----BEGIN PGP SIGNATURE-----\n\niQIz\n-----END PGP SIGNATURE-----',
+    'Yes.',
+  ],
   ['answers in between', '> One?\nFirst.\n\n> Two?\nSecond.', 'First.\n\nSecond.'],
   ['CRLF', 'Yes.\r\n\r\n> Hi\r\n', 'Yes.'],
 ];

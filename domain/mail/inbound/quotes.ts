@@ -11,6 +11,7 @@ import {
   DISTINCTIVE_LABEL,
   WROTE,
 } from './quote-words.ts';
+import { unwrapped } from './unwrapped.ts';
 
 const ADDRESS = /[<[(][^<>\s]{1,200}@[^<>\s]{1,200}[>\])]/;
 const DATED = /(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|\d{1,2}月|<[^<>\s]{1,200}@[^<>\s]{1,200}>/;
@@ -59,7 +60,7 @@ const FORWARDED =
  * comparing their text. The result is never longer than the input, and the work is linear in its length.
  */
 export function stripQuoted(text: string): string {
-  const lines = text.split(/\r?\n/, MAX_LINES);
+  const lines = unwrapped(text).split(/\r?\n/, MAX_LINES);
   const typed = typedMarks(lines);
   const kept: string[] = [];
   let inSignature = false;
