@@ -156,7 +156,7 @@ browserTest('an application gets a webhook and shows its secret and endpoints', 
   assertStatus(t, made, 201);
   const { page, context, faults } = await world.open(tenant, '/agents/applications', english);
   await page.getByRole('link', { name: 'Dialler' }).click();
-  await page.getByText('It has no webhook.').waitFor();
+  await page.getByText('The application has no webhook.').waitFor();
   await page.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Allowed webhook hosts').fill('hooks.dialler.example');

@@ -159,7 +159,7 @@ browserTest('a segment says who is in it while its conditions are written, and a
   await page.getByRole('button', { name: 'Suppress addresses' }).click();
   await page.getByLabel('Addresses and domains').fill('p1@example.com, nonsense@\nrival.example');
   await page.getByRole('button', { name: 'Suppress 3' }).click();
-  await page.getByText('2 were added. Neither address nor domain: nonsense@').waitFor();
+  await page.getByText('2 entries were added. Neither address nor domain: nonsense@').waitFor();
   await page
     .getByRole('row', { name: 'Everybody at rival.example' })
     .getByRole('button', { name: 'Remove suppression' })

@@ -59,7 +59,7 @@ browserTest(
     await bar.getByText('5 chosen').waitFor();
     await box('Person 00003').uncheck();
     await bar.getByText('4 chosen').waitFor();
-    await bar.getByRole('button', { name: 'Choose all 10,000 that match' }).click();
+    await bar.getByRole('button', { name: 'Choose all 10,000 matching rows' }).click();
     await bar.getByText('10,000 chosen').waitFor();
     await box('Person 00003').uncheck();
     await bar.getByText('9,999 chosen').waitFor();

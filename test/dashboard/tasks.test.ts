@@ -45,7 +45,7 @@ browserTest('tasks are chosen, completed, prioritized and deleted in bulk, with 
 
   // All matching tasks are chosen, loaded or not, except one.
   await box('Call 000').check();
-  await bar.getByRole('button', { name: 'Choose all 120 that match' }).click();
+  await bar.getByRole('button', { name: 'Choose all 120 matching rows' }).click();
   await box('Call 005').uncheck();
   await bar.getByText('119 chosen').waitFor();
   await bar.getByRole('button', { name: 'Priority' }).click();
