@@ -67,7 +67,7 @@ const NEGATED_WITHOUT_SPACE = /^(?:未|不|非|没有|没|無|无|미|비)/u;
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** Reads a cell of a permission column. */
-export type ReadPermission = (cell: string) => Permission;
+type ReadPermission = (cell: string) => Permission;
 
 /**
  * Returns the reader of a permission column by its target and header. In lists with a Chinese, Japanese or Korean

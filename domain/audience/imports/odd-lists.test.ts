@@ -47,6 +47,8 @@ test('a column about permission is known by its words, in any order and language
     ['이메일 거부', '예', '아니요'],
     ['Do not contact by phone or email', 'yes', 'no'],
     ['Nicht mehr anschreiben', '1', '0'],
+    ['Niente newsletter', 'sì', 'no'],
+    ['Blocage e-mail', 'oui', 'non'],
     ['Email address invalid', 'true', 'false'],
     ['ไม่รับจดหมายข่าว', 'ใช่', 'ไม่ใช่'],
     ['Email Suppressions', '[UNSUBSCRIBE]', '[]'],
