@@ -50,7 +50,10 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   if (body === null) return null;
   const groups = body.split(/\r?\n[ \t]*(?:\r?\n)+/).map(parseFields);
   const returned = returnedRecipients(message);
-  const recipients = groups.flatMap((group) => readRecipient(group, returned) ?? []).slice(0, MAX_RECIPIENTS);
+  const read = groups.flatMap((group) => readRecipient(group, returned) ?? []);
+  const recipients = [...new Map(read.toReversed().map((each) => [each.finalRecipient, each])).values()]
+    .toReversed()
+    .slice(0, MAX_RECIPIENTS);
   if (recipients.length === 0) return null;
   const first = groups[0] ?? new Map();
   const reporter = fieldValue(first, 'reporting-mta');

@@ -310,6 +310,10 @@ test('encoded forms of a placeholder are ours; other tools keep theirs and are n
       .length,
     10,
   );
+  t.deepEqual(named('Hi -FIRSTNAME- of %%=v(@Company)=%%, well-name-known'), [
+    '1:4 -FIRSTNAME-',
+    '1:19 %%=v(@Company)=%%',
+  ]);
   t.deepEqual(
     named('<a href="https://x.example/?n=%7BFirstName%7D&m=*%7CFNAME%7C*">\n{First&nbsp;Name}</a>', 'body_html'),
     ['1:31 %7BFirstName%7D', '1:49 *%7CFNAME%7C*', '2:1 {First&nbsp;Name}'],

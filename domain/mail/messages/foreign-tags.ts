@@ -27,6 +27,7 @@ const CERTAIN = new RegExp(
     String.raw`\{%[^%\n]{1,200}%\}`,
     String.raw`(?:<|&lt;)%[^%\n]{1,200}%(?:>|&gt;)`,
     String.raw`\[%[^%\n]{1,200}%\]`,
+    String.raw`%%=[^%\n]{1,200}=%%`,
     String.raw`%%[\p{L}_][\p{L}\p{N}_.:\-]{0,59}%%`,
     String.raw`${SQUARE}{2}[^\[\]\n]{1,80}${SQUARE_END}{2}`,
     String.raw`[$#]\{[\p{L}_][\p{L}\p{N}_. ]{0,59}\}`,
@@ -44,6 +45,10 @@ const LIKELY = [
   { pattern: named('«', '»'), takes: isFieldName },
   { pattern: named(SQUARE, SQUARE_END, WORDS, FALLBACK), takes: isKnownField },
   { pattern: named('##?', '##?', String.raw`[\p{L}_]{2,40}`), takes: isKnownField },
+  {
+    pattern: named(String.raw`(?<![\p{L}\p{N}-])-`, String.raw`-(?![\p{L}\p{N}-])`, String.raw`[\p{L}_]{2,40}`),
+    takes: isKnownField,
+  },
   { pattern: named('@@', '@@', String.raw`[\p{L}_]{2,40}`), takes: isKnownField },
   { pattern: named('__', '__', String.raw`[\p{L}_]{2,40}?`), takes: isKnownField },
   { pattern: named(String.raw`\$`, String.raw`\$`, String.raw`[\p{L}_]{2,40}`), takes: isKnownField },

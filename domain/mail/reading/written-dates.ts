@@ -32,7 +32,7 @@ interface Reading {
 
 const MAX_DATES = 30;
 /** Maximum number of dates and numbers that are read. */
-const MAX_FOUND = 60;
+const MAX_FOUND = 40;
 /**
  * Maximum number of days ahead for a day without a year. A later day was more likely meant as a day of the recent past.
  */
@@ -108,7 +108,7 @@ export function writtenDates(
 }
 
 function add(sought: Sought, date: WrittenDate): void {
-  if (sought.found.length < MAX_FOUND && !isTaken(sought, date)) sought.found.push(date);
+  if (!isFull(sought) && !isTaken(sought, date)) sought.found.push(date);
 }
 
 /** Returns true if a date that was found covers a part of a span. */
@@ -116,9 +116,15 @@ function isTaken({ found }: Sought, { start, end }: { start: number; end: number
   return found.some((other) => start < other.end && other.start < end);
 }
 
+/** Returns true if no further date is read, so that a text of many dates takes bounded time. */
+function isFull({ found }: Sought): boolean {
+  return found.length >= MAX_FOUND;
+}
+
 function findNumeric(sought: Sought): void {
   const { order } = numericDates(sought.language);
   for (const match of sought.text.matchAll(NUMERIC)) {
+    if (isFull(sought)) return;
     const { isoYear, isoMonth, isoDay, first, separator, second, year } = match.groups ?? {};
     const span = { start: match.index, end: match.index + match[0].length };
     const readings: Reading[] = [];
@@ -143,6 +149,7 @@ function findNamedDays(sought: Sought): void {
   for (const phrase of phrases) {
     const month = sensed(phrase, 'month')?.value;
     if (month === undefined) continue;
+    if (isFull(sought)) return;
     const before = numbers.findLast((one) => one.end <= phrase.start && !isTaken(sought, one));
     const behind = numbers.find((one) => one.start >= phrase.end && !isTaken(sought, one));
     const isBefore = before && DAY_THEN_MONTH.test(text.slice(before.end, phrase.start));
@@ -178,7 +185,7 @@ function dayNumbers({ text, language }: Sought): { start: number; end: number; v
 
 function findLengths(sought: Sought, areBare: boolean): void {
   for (const { start, end, amount, unit, isBare } of lengthsIn(sought.text, sought.language))
-    if (isBare === areBare)
+    if (isBare === areBare && !isFull(sought))
       add(sought, { start, end, day: after(sought.today, amount, unit), precision: isBare ? 'bare' : 'length' });
 }
 
@@ -256,12 +263,14 @@ function addPeriod(sought: Sought, { start, end }: Phrase, period: Period | null
 function findShortForms(sought: Sought): void {
   const { text, today } = sought;
   for (const match of text.matchAll(QUARTER)) {
+    if (isFull(sought)) return;
     const month = Number(match[1] ?? match[2]) * 3 - 2;
     const span = { start: match.index, end: match.index + match[0].length };
     const first = upcoming({ year: null, month, day: 1 }, today);
     if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'quarter'));
   }
   for (const match of text.matchAll(BARE_YEAR)) {
+    if (isFull(sought)) return;
     const span = { start: match.index, end: match.index + match[0].length };
     const first = upcoming({ year: Number(match[1]), month: 1, day: 1 }, today);
     if (first) addPeriod(sought, { ...span, senses: [] }, periodOf(first, 'year'));
@@ -271,6 +280,7 @@ function findShortForms(sought: Sought): void {
     'gu',
   );
   for (const match of text.matchAll(week)) {
+    if (isFull(sought)) return;
     const span = { start: match.index, end: match.index + match[0].length };
     const weekNumber = Number(match[1]);
     if (weekNumber < 1 || weekNumber > 53) continue;
@@ -287,6 +297,7 @@ function findLoneDays(sought: Sought): void {
   const { text, today, phrases } = sought;
   for (const number of dayNumbers(sought)) {
     const { start, end, value, isOrdinal } = number;
+    if (isFull(sought)) return;
     if (isTaken(sought, number) || isRangeStart(sought, end)) continue;
     const beside = phrases.filter((one) => isBefore(text, one, start) || (one.start >= end && one.start - end <= 2));
     const isCued = beside.some(({ senses }) =>
