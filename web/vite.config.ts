@@ -45,7 +45,11 @@ export default defineConfig({
             },
             // Large components that only some pages show.
             { name: 'colors', test: /components\/Color(Input|Picker)\//, minShareCount: 2 },
-            { name: 'numbers', test: /components\/NumberInput\/|react-number-format/, minShareCount: 2 },
+            {
+              name: 'numbers',
+              test: /components\/(NumberInput\/|contact-select\.)|react-number-format/,
+              minShareCount: 2,
+            },
             { name: 'inputs', test: /components\/(TagsInput|PasswordInput)\//, minShareCount: 2 },
             { name: 'menu', test: /components\/(Menu|Tabs|Tooltip)\//, minShareCount: 2 },
             { name: 'campaign', test: /pages\/campaigns\/(flow|status|step-card)\./, minShareCount: 2 },
