@@ -29,7 +29,7 @@ type Activity = (...args: any[]) => Promise<unknown>;
 /** Activities by name. */
 export type Served = Record<string, Activity>;
 
-/** A durable family with its activities. */
+/** Declaration of one kind of workflow, with its activities. */
 export interface Family extends DurableFamily {
   /** Creates the activities, each with the queue that serves it. */
   serve(parts: ActivityParts): [Queue, name: string, Activity][];

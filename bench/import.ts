@@ -15,7 +15,7 @@ interface Row {
   city: string;
 }
 
-/** Rows whose processor time is measured. */
+/** Number of rows of the import whose processor time is measured. */
 const COST_ROWS = 10_000;
 const MAX_COST_SECONDS = 2.5;
 const MIN_SHARE = 0.37;

@@ -2,7 +2,7 @@
 export interface Claim {
   /** Tenant that the work belongs to. Absent for work of the installation, which is not limited to a share. */
   tenant?: string;
-  /** Group of the tenant's work with a smaller share, such as searches and reports. */
+  /** Group of the tenant's work, such as searches and reports. It may hold at most `share` parts at the same time. */
   group?: { name: string; share: number };
   /**
    * `nested`: the claim's holder already has a part and needs another one to finish. The claim ignores the share and is

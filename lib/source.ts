@@ -4,7 +4,10 @@ import ipaddr from 'ipaddr.js';
  * Prefix length of the IPv6 network that counts as one source, because the user of one address controls its whole /64.
  */
 const SOURCE_BITS = 64;
-/** Prefix length of the largest IPv6 network that a provider usually assigns to one customer: 65,536 sources. */
+/**
+ * Prefix length (bits) of the largest IPv6 network that a provider usually assigns to one customer. Such a network
+ * contains 65,536 sources.
+ */
 const SITE_BITS = 48;
 
 /**

@@ -22,7 +22,7 @@ export function configuredTask(config: Readonly<Record<string, unknown>>, now: D
 }
 
 /**
- * Builds the deal requested by an automation or a campaign step, with its name filled in.
+ * Builds the deal requested by an automation or a campaign step. The name is trimmed and shortened to 255 characters.
  * @param config as defined by `dealFields` (domain/sending/campaign/crm-actions.ts)
  * @throws AppError conflict if the name is empty
  */

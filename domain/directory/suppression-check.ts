@@ -17,8 +17,8 @@ export interface SuppressionHit {
 type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
 /**
- * Returns the entry's id if removing the entry subscribes its contact again, otherwise null. It does not for the entry
- * of a host, or for one caused by the person's opt-out or complaint.
+ * Returns the entry's id if removing the entry subscribes its contact again, otherwise null. Null for the entry of a
+ * domain, and for an entry with an opt-out or a complaint as its source.
  */
 export function soleCause({ id, kind, source }: SuppressionHit): string | null {
   return kind === 'email' && source !== 'unsubscribe' && source !== 'complaint' ? id : null;

@@ -44,8 +44,9 @@ export interface Prepared {
   job: ImportJob;
   /** Leads of the campaign, by address. */
   people: Map<string, Person>;
-  /** Contacts for the second chapter, which are not in the campaign, and the mailboxes that email them. */
+  /** Contacts for the second chapter. They are not in the campaign. */
   readers: Contact[];
+  /** Ids of the mailboxes that email the contacts of the second chapter. */
   troubleMailboxIds: string[];
 }
 

@@ -41,7 +41,10 @@ test.after.always(async () => {
   await world?.close();
 });
 
-/** Moment of a worker's death: before it marked the end of the message, after it, or after a copy was stored in Sent. */
+/**
+ * Moment when the worker dies: before the mark for the end of the message, after the mark, or after a copy was stored
+ * in Sent.
+ */
 type Death = 'unmarked' | 'marked' | 'copied';
 
 interface Abandoned {

@@ -171,8 +171,8 @@ async function recordMaintenance(): Promise<void> {
 }
 
 /**
- * Records an endpoint that echoes only after its application is saved again (after two challenges), and one that is
- * deleted before the first.
+ * Records the verification of an endpoint that fails two challenges, and passes after its application is saved again.
+ * Also records the verification of an endpoint that does not exist.
  */
 async function recordWebhookVerify(): Promise<void> {
   const receiver = await startReceiver({ respond: 500 });

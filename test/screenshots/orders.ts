@@ -1,7 +1,10 @@
 import { openOrderDesk } from '../harness/mailbox-orders.ts';
 import type { PageToSee, Stage } from './stage.ts';
 
-/** Creates completed, waiting and cancelled mailbox orders with their domains, and the price of another order. */
+/**
+ * Creates completed, unpaid and cancelled mailbox orders with domains, one of them lapsed. Returns the pages of the
+ * orders, and the form for a new order without and with its price.
+ */
 export async function sceneOfOrders({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const desk = await openOrderDesk({ world, stripe: world.stripe }, tenant);
   const place = async (domains: string[]) => {

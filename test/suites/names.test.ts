@@ -65,7 +65,10 @@ async function declaredAreas(): Promise<{ area: string; folder: string }[]> {
   return found.flat();
 }
 
-/** Returns true if a table has the name of an area: `webhooks` owns `webhook_endpoints`, `runs` owns `runs`. */
+/**
+ * Returns true if a table has the name of an area, or a name that begins with the area's singular. An example is
+ * `webhook_endpoints` for the area `webhooks`.
+ */
 function hasTable(area: string, names: readonly string[]): boolean {
   const words = area.replaceAll('-', '_');
   return names.some((name) => name === words || name.startsWith(`${words.replace(/s$/, '')}_`));

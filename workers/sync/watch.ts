@@ -70,7 +70,7 @@ const DOUBTFUL_TRIES = 6;
 
 /**
  * Watches one mailbox until `signal` is aborted or the connection fails: reads new mail, waits for more (IDLE or
- * polling), reads again. A visit ends when all mail is read. Releases the lease at the end. Never throws.
+ * polling), reads again. If `isVisit` is true, ends when all mail is read. Releases the lease at the end. Never throws.
  */
 export async function watchMailbox(
   parts: WatchParts,

@@ -1,8 +1,7 @@
 import { defineWorkflow, type ArgsOf, type Sentence } from '../contract.ts';
 
 /**
- * Check of a mailbox's servers. A worker makes the check, because workers also send and read the mail, from their
- * network.
+ * Check of a mailbox's servers. A worker makes the check, so that it uses the network from which mail is sent and read.
  */
 export const mailboxCheckWorkflow = defineWorkflow()({
   type: 'mailboxCheck',

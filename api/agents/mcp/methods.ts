@@ -7,11 +7,11 @@ import { render } from '../../../messages/render.ts';
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Refuses requests to the MCP endpoint that it does not serve:
+ * Refuses two kinds of requests to the MCP endpoint:
  * - every method but POST (405). The endpoint keeps no sessions to end (DELETE) and sends no messages of its own (GET).
- * - over the loopback interface, a Host that is neither loopback nor the installation's own (403). Otherwise a web page
- * in a browser on this machine could pass for a local program (DNS rebinding). A reverse proxy on this machine sends
- * the installation's host.
+ * - over the loopback interface, a Host that is neither loopback nor a host of the installation (403). Otherwise a web
+ * page in a browser on this machine could call the endpoint like a local program (DNS rebinding). A reverse proxy on
+ * this machine sends the installation's host.
  */
 export function mcpGate({ API_PUBLIC_URL, APP_URL }: Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>): Middleware {
   const hosts = new Set([...LOOPBACK_HOSTS, ...[API_PUBLIC_URL, APP_URL].map((url) => new URL(url).hostname)]);

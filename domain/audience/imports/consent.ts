@@ -179,7 +179,10 @@ function wordsStatement(plain: string): Statement {
   return listed(plain) ?? negated(plain) ?? (forbids(plain) ? 'refused' : tellsOfBounce(plain) ? 'bounced' : 'unknown');
 }
 
-/** Returns the statement of a state, unless its cause in brackets forbids mail, as in `Active (bounced)`. */
+/**
+ * Returns the statement of the cause in brackets if the cause forbids mail, as in `Active (bounced)`. Otherwise returns
+ * `state`, and always if `state` is `refused` or `bounced`.
+ */
 function stricter(state: Statement, cause: string): Statement {
   if (cause === '' || state === 'refused' || state === 'bounced') return state;
   if (negated(cause)) return state;

@@ -468,7 +468,7 @@ test.serial(
     const intents = await world.deps.db('outbox').where({ workflow_id: `webhook-endpoint/${hanging.id}` });
     t.true(intents.length >= 1 && intents.every((intent) => intent.kind === 'signal'));
 
-    // Once the endpoint works again, its own batch delivers the rest.
+    // Makes the endpoint answer again. The batch of the endpoint then delivers the 16 pending events.
     slow.respond(204);
     t.deepEqual(await runBatch(engine, hanging.id, { lane: true, signal: idle() }), {
       delivered: 16,

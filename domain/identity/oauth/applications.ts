@@ -150,8 +150,8 @@ const WEBHOOKS = maskOf(['WEBHOOKS']);
 /**
  * Changes the sent fields of an application. Lists replace the stored lists. Existing tokens lose removed scopes within
  * a second. Added scopes have no effect on tokens until people approve again.
- * @throws AppError not_found. forbidden when the caller lacks given scopes, or would redirect codes or events of an
- * application with more rights than theirs. Events also need WEBHOOKS
+ * @throws AppError not_found; forbidden when the caller lacks a required scope. Adding scopes requires these scopes. A
+ * redirect URI or a webhook field requires all scopes of the application. A webhook field also requires WEBHOOKS
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
   if (!isUuid(id)) throw notFound('application');

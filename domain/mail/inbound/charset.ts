@@ -54,8 +54,11 @@ const WESTERN_80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“�
 const COMPLETE: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', big5: 'big5hkscs' };
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
-/** Signs within words, and characters of two regions: Central European text that was decoded as Western. */
-const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))|[šž][^]{0,2000}[ìøèùò]|[ìøèùò][^]{0,2000}[šž]/iu;
+/** Signs within words: Central European text that was decoded as Western. */
+const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/iu;
+/** Characters of two regions. A text with both is Central European text that was decoded as Western. */
+const CENTRAL = /[šž]/i;
+const WESTERN = /[ìøèùò]/i;
 /** A character of UTF-8 with its following bytes, or one byte that is none. One character per byte. */
 const UTF8_OR_BYTE = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 const ESCAPED = '\u001b';
@@ -241,7 +244,8 @@ function isForeign(bytes: Buffer, text: string, guess: (bytes: Buffer) => string
   const beyond = start.reduce((sum, byte) => sum + (byte >= 0x80 && byte !== 0xa0 ? 1 : 0), 0);
   const letters = start.reduce((sum, byte) => sum + ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a ? 1 : 0), 0);
   if (beyond >= 4 && beyond > MOST_ACCENTS * (beyond + letters)) return true;
-  if (SIGN_IN_WORD.test(text)) return !LATIN.test(guess(bytes) ?? 'windows-1252');
+  const isMixed = CENTRAL.test(text) && WESTERN.test(text);
+  if (isMixed || SIGN_IN_WORD.test(text)) return !LATIN.test(guess(bytes) ?? 'windows-1252');
   return /[ýþð]/i.test(text) && guess(bytes) === 'windows-1254';
 }
 

@@ -57,11 +57,9 @@ export const DOUBT = 0.12;
 const SURE_OF_QUESTION = 0.92;
 const INTEREST = 0.7;
 const MOST_SENTENCES = 6;
-/**
- * Probabilities above which a reply is classified as automatic, or as an away message, without machine headers or other
- * signs.
- */
+/** Minimum confidence for classifying a reply as automatic without machine headers or other signs. */
 const SURELY_AUTOMATIC = 0.6;
+/** Minimum confidence for classifying a reply as an away message without machine headers or other signs. */
 const SURELY_AWAY = 0.5;
 /** Confidence below which the intent is `neutral`. */
 const PLAIN = 0.4;

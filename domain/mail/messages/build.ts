@@ -253,7 +253,10 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/** Checks that a text is exactly one address without a display name. Adds an error otherwise. */
+/**
+ * Checks that a text is exactly one address without a display name. Adds an error otherwise. Returns the text in a form
+ * that is safe for a header line.
+ */
 export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {

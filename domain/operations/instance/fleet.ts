@@ -63,8 +63,8 @@ function keyDifference(ours: readonly string[], theirs: readonly (readonly strin
 }
 
 /**
- * Returns a finding if the file stores of the processes differ. The value is null for a worker that keeps files in
- * PostgreSQL, or has no store yet.
+ * Returns a finding if the file stores of the processes differ. `ours` and `theirs` contain the ids of the stores. An
+ * id is null for files in PostgreSQL, and for a store without a marker.
  */
 function placeDifference(ours: string | null, theirs: readonly (string | null)[]): Message | undefined {
   const places = new Set([ours, ...theirs]);

@@ -67,7 +67,10 @@ export async function maintainPartitions(deps: Pick<Deps, 'db' | 'clock' | 'conf
   }
 }
 
-/** @returns true if a partition was created or dropped */
+/**
+ * Creates the next month's partitions of a division, and drops unneeded partitions.
+ * @returns true if a partition was created or dropped
+ */
 async function maintainMonths(
   scope: AcrossScope,
   division: Division,

@@ -128,7 +128,10 @@ async function eventsPlaced(ctx: Ctx): Promise<Message> {
   return message('ready.stream');
 }
 
-/** Checks for subscribers with a delay, and for parked events. Also counts organizations whose next event fails. */
+/**
+ * Returns two checks: no event subscriber is late, and no event is parked. The first check also counts organizations
+ * whose next event fails.
+ */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => Message | false): Message[] => all.flatMap((each) => say(each) || []);
   let all: SubscriberStatus[] = [];

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../../lib/cursor.ts';
 import { readCountedRows } from '../aggregates/counted-rows.ts';
 
-/** A person who is counted in a number of a trend or a funnel. */
+/** A person who is counted in a figure of a trend or a funnel. */
 export interface CountedPerson {
   /** Id of the person. In a funnel, the id of the contact if there is one. */
   id: string;

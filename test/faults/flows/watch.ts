@@ -2,7 +2,7 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RawDb } from '../../harness/database.ts';
 
-/** State that a flow's row has reached. */
+/** Record of a state that a row of a watched table has reached. */
 export interface Step {
   id: number;
   /** Name of the flow. */

@@ -32,7 +32,7 @@ interface Counted {
   currency?: string | null;
 }
 
-/** URL of the report that contains the figure. */
+/** URLs of the reports, by the name of the report in {@link FigureOf}. `analytics` is the default. */
 const BACK = {
   analytics: '/reports',
   acquisition: '/reports/attribution',
