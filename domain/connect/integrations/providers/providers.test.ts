@@ -1,7 +1,4 @@
-/**
- * Tests every provider against a fake server: connecting, performing actions, and handling a server that is busy, down
- * or slow, or that refuses.
- */
+/** Tests every provider against a fake server that works, is busy, down or slow, or refuses. */
 import test from 'ava';
 import { createEgress } from '../../../../lib/egress/index.ts';
 import { verifySignature } from '../../../../lib/signature.ts';
@@ -297,8 +294,7 @@ for (const id of ['hubspot', 'salesforce', 'pipedrive', 'close'] as const) {
         [],
       );
 
-      // After the contact's address changes, the record and its other addresses stay, and the note is added to the same
-      // record.
+      // After the contact's address changes, the same record gets the note and keeps its other addresses.
       const record = { externalId: again.externalId!, email };
       const renamed = `mary.new.${id}@acme.test`;
       await perform(provider, call, 'log_activity', { text: 'hello' }, inputFor({ email: renamed }, { record }));
