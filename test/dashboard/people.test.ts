@@ -121,7 +121,7 @@ browserTest(
     });
     const { page, context, faults } = await world.open(tenant, '/leads/conflicts', { locale: 'en-GB' });
     const conflict = page.getByRole('row').filter({ hasText: 'user-4711' });
-    await conflict.getByRole('button', { name: 'Keep apart' }).click();
+    await conflict.getByRole('button', { name: 'Keep separate' }).click();
     await conflict.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo' }).click();
     await conflict.getByRole('button', { name: 'Merge' }).click();

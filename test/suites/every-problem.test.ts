@@ -49,7 +49,7 @@ const SUSPECTS: readonly unknown[] = [
 const IGNORED = new Set([
   'contacts.update.add_categories',
   'integrations.connect.config',
-  'integrations.addEvent.config',
+  'integrations.createEventSubscription.config',
 ]);
 
 const pathsOf = ({ status, body }: Answer): string[] =>

@@ -63,7 +63,7 @@ const FAULTS: readonly [source: string, message: RegExp][] = [
   ['{{$x}}', /variables/],
   ['{{.A | default “x”}}', /straight double quotes/],
   ['{{range .A}}', /range is not supported/],
-  ['{{upper .A .B}}', /another number/],
+  ['{{upper .A .B}}', /different number/],
   ['{{index . .A}}', /literal keys/],
   ['{{if .A}}x', /without an \{\{end\}\}/],
   ['{{end}}', /without an \{\{if\}\}/],
