@@ -297,7 +297,13 @@ test('an email whose worker died is settled though its mailbox was stopped or pa
     const returned = await leave('pending', 10 * MINUTE_MS);
     await db('warmup_mails')
       .where({ id: returned })
-      .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null });
+      .update({
+        state: 'reserved',
+        claim_token: null,
+        claimed_at: null,
+        handover: null,
+        slot_at: new Date(Date.now() + 5 * MINUTE_MS),
+      });
     await advanceWarmup(ctx, smtp, id);
     t.like(await mailRow(returned), { state: 'failed', error: 'not_warming' }, 'its worker died after the return');
     const begun = await leave('begun', 10 * MINUTE_MS);

@@ -58,8 +58,7 @@ export async function advanceWarmup(ctx: Ctx, smtp: SmtpSender, mailboxId: strin
  * Settles an email that was being sent when the warmup was paused or stopped, or its mailbox was held. Its worker may be
  * dead, and no iteration would deliver the email. Unless `keepsSlots`, also fails an email that was returned to its
  * slot, because it will not be sent.
- * @returns the delay (ms) until the next check if a worker may still be sending the email, or if its slot is in the
- * future
+ * @returns the delay (ms) until the next check if a worker may still be sending the email
  */
 async function settleAbandoned(
   ctx: Ctx,
@@ -69,11 +68,8 @@ async function settleAbandoned(
 ): Promise<{ retryInMs: number } | undefined> {
   const mail = await nextMail(ctx, mailboxId);
   const busy = mail?.state === 'sending' ? await deliverWarmup(ctx, smtp, mail) : undefined;
-  if (busy || !mail || keepsSlots) return busy;
-  const left = mail.slot_at.getTime() - ctx.clock.now().getTime();
-  if (left > 0) return { retryInMs: left };
-  await claimWarmup(ctx, mail.id);
-  return undefined;
+  if (!busy && mail && !keepsSlots) await claimWarmup(ctx, mail.id);
+  return busy;
 }
 
 /** Returns the mailbox's email that a worker has claimed, else its next one. */

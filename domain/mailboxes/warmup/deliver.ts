@@ -106,8 +106,8 @@ export function submitWarmup(
 }
 
 /**
- * Claims a due email for sending. Requires that both mailboxes are in the pool and that no rule excludes the pair. The
- * time must also respect the sender's gap and daily cap.
+ * Claims a due email for sending. Fails the email at once, due or not, unless both mailboxes are in the pool and no rule
+ * excludes the pair. The time must also respect the sender's gap and daily cap.
  */
 export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -123,10 +123,11 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       `select * from warmup_mails where organization_id = :org and id = :id and not ${DELETION_SCHEDULED} for update`,
       { id },
     );
-    if (!mailbox || mail?.state !== 'reserved' || mail.slot_at.getTime() > tx.now.getTime()) return { kind: 'gone' };
+    if (!mailbox || mail?.state !== 'reserved') return { kind: 'gone' };
     const partner = await findPartner(tx, mail.partner_id);
     const against = await dropReason(tx, mailbox, partner);
     if (against) return drop(tx, mail, against);
+    if (mail.slot_at.getTime() > tx.now.getTime()) return { kind: 'gone' };
     if (!isOpen(mailbox, tx.now)) return drop(tx, mail, 'window_closed');
     const free = await freeTime(tx, mail);
     if (utcDay(free) !== mail.slot_day) return drop(tx, mail, 'no_room');
