@@ -170,7 +170,7 @@ test('a person approves no more than was asked for and their role lets them hand
   await t.throwsAsync(approveAuthorization(owner, request, []), { message: /Nothing was approved/ });
   const viewer = { ...(await createMember(world.deps, tenant, 'Viewer')), organizationId: tenant.organizationId };
   await t.throwsAsync(approveAuthorization(personCtx(world.deps, viewer), request, request.scopes), {
-    message: /hand out write_contacts/,
+    message: /grant write_contacts/,
     code: 'forbidden',
   });
   const stranger = { userId: (await world.tenant()).userId, organizationId: tenant.organizationId };
