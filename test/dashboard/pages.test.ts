@@ -42,6 +42,10 @@ async function openWithinBudget(page: Page, name: string, path: string): Promise
     if (pathname.startsWith('/v1/')) asked.push(`${request.method()} ${pathname}`);
   };
   page.on('request', count);
+  // Forgets what the page before asked until the browser left it.
+  page.once('framenavigated', () => {
+    asked.length = 0;
+  });
   await page.goto(world.url + path);
   await settle(page);
   page.off('request', count);
