@@ -55,7 +55,7 @@ const COMPLETE: Readonly<Record<string, string>> = { 'euc-kr': 'cp949', big5: 'b
 const MULTIBYTE = /^(?:shift_jis|euc-jp|euc-kr|gbk|gb18030|big5)$/;
 const LATIN = /^(?:windows-1252|windows-1254|iso-8859-15|iso-8859-3|macintosh)$/;
 /** Signs within words: Central European text that was decoded as Western. */
-const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/iu;
+const SIGN_IN_WORD = /\p{L}(?:[¡¢£¤¥¦¶¹³¼¾¿](?=\p{L})|[¶¼¾](?=\s))/u;
 /** Characters of two regions. A text with both is Central European text that was decoded as Western. */
 const CENTRAL = /[šž]/i;
 const WESTERN = /[ìøèùò]/i;
